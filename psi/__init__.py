@@ -1,0 +1,1 @@
+"""Ψ-RAG: hierarchical abstract trees and the retrieval-and-answering agent, with everything they stand on."""

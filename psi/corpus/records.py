@@ -1,0 +1,170 @@
+"""The records that everything else speaks of: passages, questions, and a benchmark made of both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psi.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The retrieval unit, a leaf of every index.
+
+    `document` is the id of the document it is a chunk of (None: it stands alone); `category` a class label, where the
+    corpus has one.
+    """
+
+    id: str
+    title: str
+    text: str
+    document: str | None = None
+    category: str | None = None
+
+    @property
+    def content(self) -> str:
+        """What is indexed and shown to readers: the title on a line of its own, then the text."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what is known about its answer.
+
+    `answers` are all accepted strings, the main one first (empty: not scored). `gold` are ids of supporting passages
+    (empty: left out of recall). `hops` is the number of passages that must be combined (None: unknown). `kind` is the
+    benchmark's own type label. `document` scopes the question to one document. `answerable` is False where the right
+    reaction is to say that the corpus does not tell.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...] = ()
+    gold: tuple[str, ...] = ()
+    hops: int | None = None
+    kind: str = ""
+    document: str | None = None
+    answerable: bool = True
+
+
+class Passages(Sequence[Passage]):
+    """An immutable corpus: passages in a fixed order, found by position or by id.
+
+    Raises:
+        InputError: no passage at all, or two passages with one id.
+    """
+
+    def __init__(self, items: Sequence[Passage]):
+        self._items = tuple(items)
+        if not self._items:
+            raise InputError("empty corpus: there is no passage to index. Check the dataset's path and its cleaning report.")
+        self.position: dict[str, int] = {}
+        for index, passage in enumerate(self._items):
+            if passage.id in self.position:
+                raise InputError(
+                    f"duplicate passage id {passage.id!r} (rows {self.position[passage.id]} and {index}): "
+                    "ids must be unique. Rename one of them or drop the copy."
+                )
+            self.position[passage.id] = index
+
+    @overload
+    def __getitem__(self, index: int) -> Passage: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Passage, ...]: ...
+    def __getitem__(self, index: int | slice) -> Passage | tuple[Passage, ...]:
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self._items)
+
+    def by_id(self, passage_id: str) -> Passage:
+        """The passage with this id.
+
+        Raises:
+            InputError: there is none.
+        """
+        if passage_id not in self.position:
+            raise InputError(f"no passage has the id {passage_id!r} in this corpus of {len(self)} passages.")
+        return self._items[self.position[passage_id]]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Passage ids by position."""
+        return tuple(passage.id for passage in self._items)
+
+    @cached_property
+    def contents(self) -> tuple[str, ...]:
+        """Indexed text by position."""
+        return tuple(passage.content for passage in self._items)
+
+    @cached_property
+    def id_order(self) -> NDArray[np.int64]:
+        """(n,) rank of each position when ids are sorted: the tie-breaker of every ranking."""
+        rank = np.empty(len(self), dtype=np.int64)
+        rank[sorted(range(len(self)), key=lambda i: self.ids[i])] = np.arange(len(self))
+        return rank
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over the passages in order: equal digests mean equal corpora."""
+        return _digest(self._items)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What loading found and changed; shown to the user and kept in the manifest.
+
+    `cleaned` counts texts by kind of repair (`surrogate`, `nul`, `nfc`, ...); `skipped_empty` are ids of dropped empty
+    passages; `unmapped_gold` names gold references that match no passage, as `question id: reference`; `notes` are
+    sentences for people (a limit larger than the data, a known fault of the files).
+    """
+
+    cleaned: dict[str, int] = field(default_factory=dict)
+    skipped_empty: tuple[str, ...] = ()
+    unmapped_gold: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A corpus and the questions asked of it."""
+
+    name: str
+    passages: Passages
+    questions: tuple[Question, ...]
+    report: LoadReport = field(default_factory=LoadReport)
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for row, question in enumerate(self.questions):
+            if question.id in seen:
+                raise InputError(
+                    f"{self.name}: duplicate question id {question.id!r} (row {row}): ids must be unique. "
+                    "Rename one of them or drop the copy."
+                )
+            seen.add(question.id)
+
+    @cached_property
+    def questions_digest(self) -> str:
+        """sha256 over the questions in order."""
+        return _digest(self.questions)
+
+
+def _digest(records: Sequence[Passage] | Sequence[Question]) -> str:
+    sha = hashlib.sha256()
+    for record in records:
+        sha.update(json.dumps(asdict(record), ensure_ascii=True, sort_keys=True).encode())
+        sha.update(b"\n")
+    return sha.hexdigest()

@@ -1,0 +1,34 @@
+"""Rankings: what every retriever returns, in one order everywhere: score descending, ties by passage id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from psi.corpus.records import Passages
+from psi.store import Store
+
+
+class Ranking(NamedTuple):
+    """Passage ids, best first, with their scores. Ids are distinct; equal scores stand in the order of their ids."""
+
+    ids: tuple[str, ...]
+    scores: tuple[float, ...]
+
+
+@runtime_checkable
+class Index(Protocol):
+    """A corpus made searchable."""
+
+    def search(self, questions: Sequence[str], k: int) -> list[Ranking]:
+        """Rank the corpus for a batch of questions; min(k, n) passages each. k < 1 is a `ConfigError`."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """A way to make corpora searchable: a component (settings only) whose `build` returns the index."""
+
+    def build(self, passages: Passages, store: Store) -> Index:
+        """Build the index, or open it where the store already holds it."""
+        ...
