@@ -9,9 +9,6 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from psi.errors import InputError
 
 
@@ -56,22 +53,25 @@ class Question:
 
 
 class Passages(Sequence[Passage]):
-    """An immutable corpus: passages in a fixed order, found by position or by id.
+    """An immutable corpus: passages in the order of their ids, found by position or by id.
+
+    Position order is id order, so "ties by id" holds wherever ties go to the smaller position.
 
     Raises:
         InputError: no passage at all, or two passages with one id.
     """
 
     def __init__(self, items: Sequence[Passage]):
-        self._items = tuple(items)
+        self._items = tuple(sorted(items, key=lambda passage: passage.id))
         if not self._items:
-            raise InputError("empty corpus: there is no passage to index. Check the dataset's path and its cleaning report.")
+            raise InputError(
+                "empty corpus: there is no passage to index. Check the dataset's path and its cleaning report."
+            )
         self.position: dict[str, int] = {}
         for index, passage in enumerate(self._items):
             if passage.id in self.position:
                 raise InputError(
-                    f"duplicate passage id {passage.id!r} (rows {self.position[passage.id]} and {index}): "
-                    "ids must be unique. Rename one of them or drop the copy."
+                    f"duplicate passage id {passage.id!r}: ids must be unique. Rename one of them or drop the copy."
                 )
             self.position[passage.id] = index
 
@@ -107,13 +107,6 @@ class Passages(Sequence[Passage]):
     def contents(self) -> tuple[str, ...]:
         """Indexed text by position."""
         return tuple(passage.content for passage in self._items)
-
-    @cached_property
-    def id_order(self) -> NDArray[np.int64]:
-        """(n,) rank of each position when ids are sorted: the tie-breaker of every ranking."""
-        rank = np.empty(len(self), dtype=np.int64)
-        rank[sorted(range(len(self)), key=lambda i: self.ids[i])] = np.arange(len(self))
-        return rank
 
     @cached_property
     def digest(self) -> str:

@@ -21,7 +21,7 @@ class Index(Protocol):
     """A corpus made searchable."""
 
     def search(self, questions: Sequence[str], k: int) -> list[Ranking]:
-        """Rank the corpus for a batch of questions; min(k, n) passages each. k < 1 is a `ConfigError`."""
+        """Rank the corpus for a batch of questions: at most k passages each, fewer where fewer exist or match."""
         ...
 
 

@@ -1,0 +1,155 @@
+"""Calls to OpenAI-compatible servers: retries, waiting, and failures as typed values without secrets."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import logging
+import os
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import Field, NonNegativeInt, PositiveFloat
+
+from psi.component import Component, runtime
+from psi.errors import ConfigError, ModelError
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
+FIRST_WAIT_SECONDS = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpServer(Component):
+    """What every backend on an OpenAI-compatible server needs.
+
+    base_url: address with its version part, such as `http://localhost:8000/v1`; never with a user name, password or query.
+    model: the server's name of the model.
+    api_key_env: name of the environment variable that holds the key; None: the server wants no key.
+    timeout: seconds until a call counts as failed.
+    retries: further calls after a failure that may pass (time-outs, lost connections, status 408, 409, 425, 429 and 5xx,
+        unreadable replies).
+    longest_wait: most seconds between two calls, whatever the server asks for in `Retry-After`.
+    """
+
+    base_url: str
+    model: str
+    api_key_env: str | None = None
+    timeout: PositiveFloat = runtime(120.0)
+    retries: NonNegativeInt = runtime(4)
+    longest_wait: Annotated[float, Field(ge=0)] = runtime(60.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ConfigError(f"{type(self).__name__}: base_url must look like http://localhost:8000/v1.")
+        if parts.username or parts.password or parts.query:
+            raise ConfigError(
+                f"{type(self).__name__}: base_url holds a user name, password or query. Keep secrets out of settings: "
+                "put the key into an environment variable and its name into api_key_env."
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """The settings; which variable holds the key changes nothing."""
+        identity = super().identity()
+        del identity["api_key_env"]
+        return identity
+
+    def call(self, request: Callable[[OpenAI], Result]) -> tuple[Result, int]:
+        """The request's result and the number of calls it took.
+
+        Raises:
+            ModelError: a failure that no retry can mend, or the last of all retries; the message holds no secret.
+        """
+        for attempt in range(1, self.retries + 2):
+            try:
+                return request(self._client), attempt
+            except Exception as error:
+                failure = self._failure(error, attempt)
+                if not failure.retryable or attempt > self.retries:
+                    raise failure from None
+                wait = self._wait(error, attempt)
+                log.warning("%s Trying again in %.1f s (%d of %d).", failure, wait, attempt, self.retries)
+                time.sleep(wait)
+        raise ConfigError(f"retries={self.retries}: at least one call must be allowed.")
+
+    @cached_property
+    def _key(self) -> str | None:
+        if self.api_key_env is None:
+            return None
+        key = os.environ.get(self.api_key_env)
+        if not key:
+            raise ConfigError(
+                f"the environment variable {self.api_key_env!r} (api_key_env) is not set. Export it with the key of "
+                f"{self.base_url}, or set api_key_env to null where the server wants none."
+            )
+        return key
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        from openai import OpenAI
+
+        # a key is always given: without one the client would send OPENAI_API_KEY to whatever server this is
+        return OpenAI(base_url=self.base_url, api_key=self._key or "none", timeout=self.timeout, max_retries=0)
+
+    def _failure(self, error: Exception, attempt: int) -> ModelError:
+        kind, retryable = _kind(error)
+        detail = f"{type(error).__name__}: {error}"
+        if self._key:
+            detail = detail.replace(self._key, "***")
+        message = f"{self.model} at {self.base_url} failed ({kind}): {detail[:300]}"
+        return ModelError(message, kind=kind, retryable=retryable, attempts=attempt)
+
+    def _wait(self, error: Exception, attempt: int) -> float:
+        asked = _retry_after(error)
+        # full jitter: clients that failed together must not come back together
+        wait = asked if asked is not None else random.uniform(0.5, 1.0) * FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
+        return min(wait, self.longest_wait)
+
+
+class UnreadableReplyError(Exception):
+    """A reply with status 200 whose content is not what the protocol promises."""
+
+
+def _kind(error: Exception) -> tuple[str, bool]:
+    """A stable word for what went wrong, and whether calling again may help."""
+    import openai
+
+    if isinstance(error, (ConfigError, openai.OpenAIError)) and not isinstance(error, openai.APIError):
+        raise error
+    if isinstance(error, openai.APITimeoutError):
+        return "timeout", True
+    if isinstance(error, openai.APIConnectionError):
+        return "connection", True
+    if isinstance(error, openai.APIStatusError):
+        return f"http_{error.status_code}", error.status_code in RETRYABLE_STATUS or error.status_code >= 500
+    if isinstance(error, (UnreadableReplyError, openai.APIError, json.JSONDecodeError)):
+        return "bad_response", True
+    raise error
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds that the server asks to wait (`Retry-After`: a number or a date), if it says so."""
+    response = getattr(error, "response", None)
+    value = response.headers.get("retry-after") if response is not None else None
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None

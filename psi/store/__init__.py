@@ -1,0 +1,10 @@
+"""How artefacts are written, found again and read: digests, manifests, atomic folders, rows."""
+
+from psi.store.digest import canonical, digest, file_digest
+from psi.store.paths import safe_name
+from psi.store.rows import RowLog, read_rows, write_rows
+from psi.store.store import Artifact, Stage, Store
+
+__all__ = [
+    "Artifact", "RowLog", "Stage", "Store", "canonical", "digest", "file_digest", "read_rows", "safe_name", "write_rows",
+]  # fmt: skip

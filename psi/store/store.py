@@ -1,0 +1,206 @@
+"""The store: stages whose outputs are found again by the digest of everything that determines them.
+
+A stage's output is a folder `<root>/stages/<name>/<digest>`. It is built under `<digest>.partial` and renamed when
+whole, with a `manifest.json` inside; a folder without the suffix is therefore complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from psi.errors import StoreError
+from psi.store.digest import digest, file_digest
+from psi.store.manifest import environment
+from psi.store.paths import safe_name
+
+log = logging.getLogger(__name__)
+SCHEMA = 1
+MANIFEST = "manifest.json"
+_DISK_TROUBLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A pure function of its settings and inputs, by name.
+
+    `version` is raised when the stage's code changes what it writes. `config` is the part of the configuration that
+    matters to it; `inputs` are digests of what it reads.
+    """
+
+    name: str
+    version: int
+    config: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of name, version, settings and inputs."""
+        return digest({
+            "stage": self.name, "version": self.version, "config": dict(self.config), "inputs": dict(self.inputs),
+        })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A finished stage output: its folder, its digest, its manifest."""
+
+    path: Path
+    digest: str
+    manifest: Mapping[str, Any]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the stage reported about itself: counts, tokens."""
+        return self.manifest["facts"]  # type: ignore[no-any-return]
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of the making, in seconds (of the last attempt, where `facts` says that it was resumed)."""
+        return float(self.manifest["seconds"])
+
+
+class Store:
+    """A folder of artefacts.
+
+    Args:
+        root: where artefacts live; created on first use.
+    """
+
+    def __init__(self, root: str | os.PathLike[str]):
+        self.root = Path(root)
+
+    @classmethod
+    @contextlib.contextmanager
+    def temporary(cls) -> Iterator[Store]:
+        """A store that is gone afterwards, for use of retrievers as a library."""
+        with tempfile.TemporaryDirectory(prefix="psi-") as folder:
+            yield cls(folder)
+
+    def path(self, stage: Stage) -> Path:
+        """Where the stage's output is, or would be."""
+        return self.root / "stages" / safe_name(stage.name) / stage.digest[:16]
+
+    def find(self, stage: Stage) -> Artifact | None:
+        """The stage's finished output, or None.
+
+        Raises:
+            StoreError: the folder is there but damaged, or belongs to another stage.
+        """
+        path = self.path(stage)
+        return _open(path, stage) if path.exists() else None
+
+    def obtain(
+        self, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], *, resumable: bool = False
+    ) -> Artifact:
+        """The stage's output: found, or made by `make(folder)` and kept.
+
+        Only one process makes it; others that ask meanwhile wait and then find it. `make` may return facts for the
+        manifest. With `resumable`, `make` gets the folder that a killed or failed attempt left.
+
+        Raises:
+            StoreError: the folder can't be written, or holds a damaged output.
+        """
+        found = self.find(stage)
+        if found is not None:
+            return found
+        with self.lock(f"{stage.name}-{stage.digest[:16]}", wait=True):
+            return self.find(stage) or self._make(stage, make, resumable)
+
+    @contextlib.contextmanager
+    def lock(self, name: str, *, wait: bool) -> Iterator[None]:
+        """Hold a named lock. The system frees it when the process ends, however it ends.
+
+        Raises:
+            StoreError: it is held by another process and `wait` is false (the message names the process).
+        """
+        path = self.root / "locks" / f"{safe_name(name)}.lock"
+        with _writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        owner = path.with_suffix(".owner")
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            holder = owner.read_text() if owner.exists() else "another process"
+            if not wait:
+                raise StoreError(
+                    f"{name} is being run by {holder}. Wait for it, or stop it; its work will be continued."
+                ) from None
+            log.info("waiting for %s, which is being made by %s", name, holder)
+            lock.acquire()
+        try:
+            owner.write_text(f"process {os.getpid()} on {os.uname().nodename}")
+            yield
+        finally:
+            lock.release()
+
+    def _make(self, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], resumable: bool) -> Artifact:
+        final = self.path(stage)
+        work = final.with_name(final.name + ".partial")
+        with _writing(work):
+            if not resumable:
+                shutil.rmtree(work, ignore_errors=True)
+            work.mkdir(parents=True, exist_ok=True)
+            resumed, start = any(work.iterdir()), time.perf_counter()
+            facts = dict(make(work) or {}, resumed=resumed)
+            manifest = _manifest(stage, work, facts, time.perf_counter() - start)
+            (work / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
+            os.replace(work, final)
+        log.info("made %s in %.1f s", stage.name, manifest["seconds"])
+        return Artifact(final, stage.digest, manifest)
+
+
+def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    files = {
+        path.relative_to(work).as_posix(): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
+        for path in sorted(work.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
+    }
+    return {
+        "schema": SCHEMA, "stage": stage.name, "version": stage.version, "digest": stage.digest,
+        "config": dict(stage.config), "inputs": dict(stage.inputs), "files": files, "facts": dict(facts),
+        "seconds": round(seconds, 3), "finished": datetime.now(UTC).isoformat(timespec="seconds"), **environment(),
+    }  # fmt: skip
+
+
+def _open(path: Path, stage: Stage) -> Artifact:
+    remedy = f"Delete the folder {path} and start again: the stage will be made anew."
+    try:
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["digest"] != stage.digest or manifest["schema"] != SCHEMA:
+            raise StoreError(f"{path} holds another stage or schema than asked for. {remedy}")
+        sizes = {name: (path / name).stat().st_size for name in manifest["files"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is incomplete or altered ({error}). {remedy}") from error
+    for name, facts in manifest["files"].items():
+        if sizes[name] != facts["bytes"]:
+            raise StoreError(f"{path / name} has {sizes[name]} bytes, not {facts['bytes']} as written. {remedy}")
+    return Artifact(path, stage.digest, manifest)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _DISK_TROUBLE:  # not about the store: a model that is not there, say
+            raise
+        raise StoreError(
+            f"cannot write {error.filename or path}: {error.strerror}. "
+            "Free the disk or choose another folder with store=PATH; finished work is kept."
+        ) from error
