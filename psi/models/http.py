@@ -72,7 +72,9 @@ class HttpServer(Component):
         Raises:
             ModelError: a failure that no retry can mend, or the last of all retries; the message holds no secret.
         """
-        for attempt in range(1, self.retries + 2):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 return request(self._client), attempt
             except Exception as error:
@@ -82,7 +84,6 @@ class HttpServer(Component):
                 wait = self._wait(error, attempt)
                 log.warning("%s Trying again in %.1f s (%d of %d).", failure, wait, attempt, self.retries)
                 time.sleep(wait)
-        raise ConfigError(f"retries={self.retries}: at least one call must be allowed.")
 
     @cached_property
     def _key(self) -> str | None:
@@ -101,7 +102,9 @@ class HttpServer(Component):
         from openai import OpenAI
 
         # a key is always given: without one the client would send OPENAI_API_KEY to whatever server this is
-        return OpenAI(base_url=self.base_url, api_key=self._key or "none", timeout=self.timeout, max_retries=0)
+        return OpenAI(
+            base_url=self.base_url, api_key=self._key or "none", timeout=self.timeout, max_retries=0
+        )
 
     def _failure(self, error: Exception, attempt: int) -> ModelError:
         kind, retryable = _kind(error)
@@ -114,7 +117,9 @@ class HttpServer(Component):
     def _wait(self, error: Exception, attempt: int) -> float:
         asked = _retry_after(error)
         # full jitter: clients that failed together must not come back together
-        wait = asked if asked is not None else random.uniform(0.5, 1.0) * FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
+        wait = (
+            asked if asked is not None else random.uniform(0.5, 1.0) * FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
+        )
         return min(wait, self.longest_wait)
 
 

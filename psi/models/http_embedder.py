@@ -12,7 +12,7 @@ from pydantic import PositiveInt
 
 from psi.component import runtime
 from psi.models.http import HttpServer, UnreadableReplyError
-from psi.models.vectors import BadVectorError, checked_vectors, unit_rows
+from psi.models.vectors import checked_vectors, unit_rows
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -50,7 +50,9 @@ class HttpEmbedder(HttpServer):
     def _encode(self, texts: list[str]) -> NDArray[np.float32]:
         rows: list[Any] = []
         for start in range(0, len(texts), self.batch_size):
-            rows += self.call(lambda client, batch=texts[start : start + self.batch_size]: self._request(client, batch))[0]
+            rows += self.call(
+                lambda client, batch=texts[start : start + self.batch_size]: self._request(client, batch)
+            )[0]
         vectors = checked_vectors(rows, width=self.dimensions)
         return unit_rows(vectors) if self.normalize else vectors
 
@@ -60,8 +62,7 @@ class HttpEmbedder(HttpServer):
         response = client.embeddings.create(model=self.model, input=batch, encoding_format="float", **size)
         data = getattr(response, "data", None)
         if not isinstance(data, list) or len(data) != len(batch):
-            raise UnreadableReplyError(f"expected {len(batch)} vectors, got {len(data) if isinstance(data, list) else 'none'}")
+            raise UnreadableReplyError(
+                f"expected {len(batch)} vectors, got {len(data) if isinstance(data, list) else 'none'}"
+            )
         return [item.embedding for item in sorted(data, key=lambda item: item.index)]
-
-
-__all__ = ["BadVectorError", "HttpEmbedder"]

@@ -99,7 +99,13 @@ class SentenceTransformerEmbedder(Component):
         before = None if prompt is None else model.prompts.get(prompt, prompt)
         self._log_truncated(inputs)
         vectors = checked_vectors(
-            encode(inputs, prompt=before, batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True)
+            encode(
+                inputs,
+                prompt=before,
+                batch_size=self.batch_size,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+            )
         )
         return unit_rows(vectors) if self.normalize else vectors
 
@@ -111,10 +117,18 @@ class SentenceTransformerEmbedder(Component):
         suspects = [text for text in texts if len(text.encode(errors="replace")) > limit - 2]
         if not suspects:
             return
-        counts = [len(ids) for ids in self._model.tokenizer(suspects, truncation=False, verbose=False)["input_ids"]]
+        counts = [
+            len(ids) for ids in self._model.tokenizer(suspects, truncation=False, verbose=False)["input_ids"]
+        ]
         cut = sum(count > limit for count in counts)
         if cut:
-            log.warning("%d of %d texts are longer than %d tokens (longest %d) and were cut.", cut, len(texts), limit, max(counts))
+            log.warning(
+                "%d of %d texts are longer than %d tokens (longest %d) and were cut.",
+                cut,
+                len(texts),
+                limit,
+                max(counts),
+            )
 
 
 def _bundled_folder() -> str:
@@ -130,4 +144,6 @@ def _set_pooling(model: SentenceTransformer, pooling: Pooling, name: str) -> Non
         if isinstance(module, PoolingModule):
             setattr(model, key, PoolingModule(module.embedding_dimension, pooling_mode=pooling))
             return
-    raise ConfigError(f"pooling={pooling!r}: the model {name!r} has no pooling step to replace. Leave pooling empty (null).")
+    raise ConfigError(
+        f"pooling={pooling!r}: the model {name!r} has no pooling step to replace. Leave pooling empty (null)."
+    )

@@ -16,13 +16,17 @@ class BadVectorError(InputError):
 
     def __init__(self, row: int, problem: str, name: str | None = None):
         where = f"text number {row} of the batch" if name is None else repr(name)
-        super().__init__(f"vector of {where}: {problem}. Check the embedding model and the text it was given.")
+        super().__init__(
+            f"vector of {where}: {problem}. Check the embedding model and the text it was given."
+        )
         self.row = row
         self.problem = problem
 
 
 def checked_vectors(
-    vectors: Sequence[ArrayLike] | NDArray[np.float32], ids: Sequence[str] | None = None, width: int | None = None
+    vectors: Sequence[ArrayLike] | NDArray[np.float32],
+    ids: Sequence[str] | None = None,
+    width: int | None = None,
 ) -> NDArray[np.float32]:
     """Stack vectors into an (n, d) float32 array, or refuse them by name. Zero vectors are legal.
 
@@ -36,7 +40,9 @@ def checked_vectors(
         InputError: there are not as many rows as ids.
     """
     if ids is not None and len(vectors) != len(ids):
-        raise InputError(f"expected {len(ids)} vectors, got {len(vectors)}: the model skipped or added texts.")
+        raise InputError(
+            f"expected {len(ids)} vectors, got {len(vectors)}: the model skipped or added texts."
+        )
     rows = [_row(vector) for vector in vectors]
     expected = width if width is not None else (rows[0].size if rows else 0)
     for number, row in enumerate(rows):
@@ -46,7 +52,9 @@ def checked_vectors(
     return np.stack(rows) if rows else np.zeros((0, expected), dtype=np.float32)
 
 
-def embed_passages(embedder: Embedder, ids: Sequence[str], texts: Sequence[str], width: int | None = None) -> NDArray[np.float32]:
+def embed_passages(
+    embedder: Embedder, ids: Sequence[str], texts: Sequence[str], width: int | None = None
+) -> NDArray[np.float32]:
     """(n, d) checked vectors of passages; every complaint names the passage id.
 
     Raises:
