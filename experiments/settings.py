@@ -1,0 +1,48 @@
+"""What one run is made of, typed and checked; Hydra composes it, nothing else reads the raw configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from psi.agent.protocols import Reader
+from psi.component import Component, runtime
+from psi.corpus.loader import Loader
+from psi.retrieval.ranking import QuestionRanker, Retriever
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Component):
+    """A named way to find passages. `name` stands in tables; it does not change any result."""
+
+    name: str = runtime("")
+    retriever: Retriever | QuestionRanker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(Component):
+    """One cell of a sweep: a dataset, a method, a reader, and how much of each.
+
+    limit: questions to ask (sampled by id, nested, every gold passage kept); None: all.
+    corpus_limit: passages to keep; None: all.
+    answers: questions to answer (a subset of those asked); None: all of them, 0: retrieval only.
+    k: passages retrieved for each question.
+    context: passages that the reader is given.
+    max_fail_rate: share of failed answers above which the run counts as failed.
+    store: folder of all artefacts.
+    """
+
+    dataset: Loader
+    method: Method
+    reader: Reader
+    metrics: Annotated[tuple[str, ...], Field(min_length=1)]
+    seed: NonNegativeInt = 0
+    limit: PositiveInt | None = None
+    corpus_limit: PositiveInt | None = None
+    answers: NonNegativeInt | None = None
+    k: PositiveInt = 10
+    context: PositiveInt = 5
+    max_fail_rate: Annotated[float, Field(ge=0, le=1)] = runtime(0.02)
+    store: str = runtime("runs")
