@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from psi.corpus.records import Passages
+from psi.corpus.records import Passages, Question
 from psi.store import Store
 
 
@@ -31,4 +31,21 @@ class Retriever(Protocol):
 
     def build(self, passages: Passages, store: Store) -> Index:
         """Build the index, or open it where the store already holds it."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that changes what is found, as JSON data."""
+        ...
+
+
+@runtime_checkable
+class QuestionRanker(Protocol):
+    """A ranking that is made from the question record itself, its gold included: a bound, not a retriever."""
+
+    def rank(self, questions: Sequence[Question], passages: Passages, k: int) -> list[Ranking]:
+        """Rank passages for a batch of questions."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that changes the rankings, as JSON data."""
         ...

@@ -83,6 +83,7 @@ class Store:
 
     def __init__(self, root: str | os.PathLike[str]):
         self.root = Path(root)
+        self._recordings: list[list[Artifact]] = []
 
     @classmethod
     @contextlib.contextmanager
@@ -115,11 +116,23 @@ class Store:
         Raises:
             StoreError: the folder can't be written, or holds a damaged output.
         """
-        found = self.find(stage)
-        if found is not None:
-            return found
-        with self.lock(f"{stage.name}-{stage.digest[:16]}", wait=True):
-            return self.find(stage) or self._make(stage, make, resumable)
+        artifact = self.find(stage)
+        if artifact is None:
+            with self.lock(f"{stage.name}-{stage.digest[:16]}", wait=True):
+                artifact = self.find(stage) or self._make(stage, make, resumable)
+        for recording in self._recordings:
+            recording.append(artifact)
+        return artifact
+
+    @contextlib.contextmanager
+    def recording(self) -> Iterator[list[Artifact]]:
+        """Collect every artefact that is obtained inside the block: what a piece of work depends on."""
+        artifacts: list[Artifact] = []
+        self._recordings.append(artifacts)
+        try:
+            yield artifacts
+        finally:
+            self._recordings.pop()
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[None]:

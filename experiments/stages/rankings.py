@@ -1,0 +1,89 @@
+"""Rankings: what a method retrieves for every question."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.stages.progress import progress
+from psi.corpus.records import Benchmark, Passages, Question
+from psi.retrieval.ranking import QuestionRanker, Ranking, Retriever
+from psi.store import Artifact, RowLog, Stage, Store, read_rows, write_rows
+
+VERSION = 1
+CHUNK = 512  # questions searched in one batch, and rows between two points from which a killed run goes on
+
+def rankings_stage(benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, *, k: int) -> Artifact:
+    """Rankings as rows (`rankings.jsonl`, in the order of the questions); timings apart, in `timings.jsonl`."""
+    inputs = {"passages": benchmark.passages.digest, "questions": benchmark.questions_digest}
+    stage = Stage("rankings", VERSION, {"retriever": retriever.identity(), "k": k}, inputs)
+
+    def make(folder: Path) -> Mapping[str, Any]:
+        with store.recording() as used:
+            seconds = _write_rankings(benchmark, retriever, store, k, folder)
+        return {"seconds": seconds, "indexes": [_use(artifact) for artifact in used]}
+
+    return store.obtain(stage, make, resumable=True)
+
+
+def read_rankings(folder: Path) -> dict[str, Ranking]:
+    """Rankings by question id."""
+    rows = read_rows(folder / "rankings.jsonl")
+    return {row["question"]: Ranking(tuple(row["passages"]), tuple(row["scores"])) for row in rows}
+
+
+def _write_rankings(
+    benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, k: int, folder: Path
+) -> dict[str, float]:
+    search_seconds, started = 0.0, time.perf_counter()
+    with RowLog(folder / "rankings.log") as rows, progress("retrieving", len(benchmark.questions)) as bar:
+        for document, questions in _scopes(benchmark).items():
+            search = _searcher(benchmark, retriever, store, document)
+            for batch in _batches(questions, CHUNK):
+                if any(question.id not in rows.rows for question in batch):  # whole batches: same bytes after a kill
+                    start = time.perf_counter()
+                    rankings = search(batch, k)
+                    search_seconds += time.perf_counter() - start
+                    rows.append([_ranking_row(q, r) for q, r in zip(batch, rankings, strict=True)])
+                bar.update(len(batch))
+        write_rows(folder / "rankings.jsonl", (rows.rows[question.id] for question in benchmark.questions))
+    (folder / "rankings.log").unlink()
+    return {"search": round(search_seconds, 4), "index": round(time.perf_counter() - started - search_seconds, 4)}
+
+
+Search = Callable[[Sequence[Question], int], list[Ranking]]
+
+
+def _searcher(benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, document: str | None) -> Search:
+    passages = benchmark.passages if document is None else _of_document(benchmark.passages, document)
+    if isinstance(retriever, QuestionRanker):
+        return lambda questions, k: retriever.rank(questions, passages, k)
+    index = retriever.build(passages, store)
+    return lambda questions, k: index.search([question.text for question in questions], k)
+
+
+def _scopes(benchmark: Benchmark) -> dict[str | None, list[Question]]:
+    scopes: defaultdict[str | None, list[Question]] = defaultdict(list)
+    for question in benchmark.questions:
+        scopes[question.document].append(question)
+    return scopes
+
+
+def _of_document(passages: Passages, document: str) -> Passages:
+    return Passages([passage for passage in passages if passage.document == document])
+
+
+def _ranking_row(question: Question, ranking: Ranking) -> dict[str, Any]:
+    return {"question": question.id, "passages": list(ranking.ids), "scores": list(ranking.scores)}
+
+
+def _use(artifact: Artifact) -> dict[str, Any]:
+    return {"stage": artifact.manifest["stage"], "digest": artifact.digest, "seconds": artifact.seconds}
+
+
+def _batches(questions: Sequence[Question], size: int) -> Iterator[Sequence[Question]]:
+    for start in range(0, len(questions), size):
+        yield questions[start : start + size]
