@@ -1,0 +1,31 @@
+"""The abstract tree: arrays in, arrays out; no text and no models.
+
+vectors -> spanning edges -> merge-and-collapse -> rebalancing -> node vectors -> beam search.
+"""
+
+from psi.tree.build import build_tree
+from psi.tree.collapse import merge_and_collapse
+from psi.tree.dasgupta import dasgupta_cost
+from psi.tree.edges import Edges
+from psi.tree.rebalance import rebalance_tree
+from psi.tree.search import beam_search, starting_layer
+from psi.tree.spanning import spanning_edges
+from psi.tree.tree import Tree, tree_from_parents
+from psi.tree.vectors import mean_vectors, unit_rows
+from psi.tree.weights import pair_weights
+
+__all__ = [
+    "Edges",
+    "Tree",
+    "beam_search",
+    "build_tree",
+    "dasgupta_cost",
+    "mean_vectors",
+    "merge_and_collapse",
+    "pair_weights",
+    "rebalance_tree",
+    "spanning_edges",
+    "starting_layer",
+    "tree_from_parents",
+    "unit_rows",
+]

@@ -1,0 +1,212 @@
+"""The tree record: flat arrays, canonical numbering, invariants."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from psi.errors import InputError
+from psi.tree.weights import Ids
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A rooted tree whose leaves all have height 0 and whose inner nodes have at least two children.
+
+    Nodes are numbered by height, then by the smallest leaf below them: leaves are 0..n_leaves-1, each layer is one
+    contiguous range and the root comes last. Equal trees therefore have equal arrays, whatever order they were built in.
+
+    n_leaves       number of leaves, at least 1 (a single leaf is its own root)
+    parents        (n_nodes,) parent id, -1 for the root
+    heights        (n_nodes,) 0 for leaves
+    child_offsets  (n_nodes + 1,) node i's children are child_ids[child_offsets[i]:child_offsets[i + 1]]
+    child_ids      (n_nodes - 1,) in the order in which they were attached
+    """
+
+    n_leaves: int
+    parents: Ids
+    heights: Ids
+    child_offsets: Ids
+    child_ids: Ids
+
+    @property
+    def n_nodes(self) -> int:
+        """Leaves and inner nodes together."""
+        return len(self.parents)
+
+    @property
+    def root(self) -> int:
+        """Id of the root: the last node."""
+        return self.n_nodes - 1
+
+    @property
+    def height(self) -> int:
+        """Height of the root; 0 for a single leaf."""
+        return int(self.heights[-1])
+
+    @cached_property
+    def layer_offsets(self) -> Ids:
+        """(height + 2,): the nodes of height h are layer_offsets[h] .. layer_offsets[h + 1] - 1."""
+        return np.searchsorted(self.heights, np.arange(self.height + 2))
+
+    def layers(self) -> list[Ids]:
+        """Node ids by height, leaves first."""
+        bounds = self.layer_offsets
+        return [np.arange(bounds[h], bounds[h + 1]) for h in range(self.height + 1)]
+
+    def layer_sizes(self) -> tuple[int, ...]:
+        """Number of nodes by height, leaves first."""
+        return tuple(int(size) for size in np.diff(self.layer_offsets))
+
+    def children(self, node: int) -> Ids:
+        """Ids of the children in the order in which they were attached; empty for a leaf."""
+        self._refuse_unknown(node)
+        return self.child_ids[self.child_offsets[node] : self.child_offsets[node + 1]]
+
+    def child_counts(self) -> Ids:
+        """(n_nodes,) number of children of each node; 0 for leaves."""
+        return np.diff(self.child_offsets)
+
+    def parent(self, node: int) -> int:
+        """Id of the parent, -1 for the root."""
+        self._refuse_unknown(node)
+        return int(self.parents[node])
+
+    def path(self, node: int) -> Ids:
+        """Ids from `node` up to the root, both included."""
+        self._refuse_unknown(node)
+        path = [node]
+        while self.parents[path[-1]] >= 0:
+            path.append(int(self.parents[path[-1]]))
+        return np.asarray(path, np.int64)
+
+    def ancestors(self, nodes: npt.ArrayLike, height: int) -> Ids:
+        """The ancestor of each node at `height` (a node of that height is its own); vectorised over nodes (m,)."""
+        found = np.array(nodes, np.int64)
+        if found.size and int(self.heights[found].max()) > height or height > self.height:
+            raise InputError(f"height {height}: expected one between the nodes' own height and {self.height}")
+        while (low := self.heights[found] < height).any():
+            found[low] = self.parents[found[low]]
+        return found
+
+    def leaves_under(self, node: int) -> Ids:
+        """Ids of the leaves below `node`, ascending; a leaf has itself."""
+        self._refuse_unknown(node)
+        below = np.asarray([node], np.int64)
+        while self.heights[below[0]] > 0:
+            below = self.child_ids[_ranges(self.child_offsets[below], self.child_offsets[below + 1])]
+        return np.sort(below)
+
+    def leaf_counts(self) -> Ids:
+        """(n_nodes,) number of leaves below each node; 1 for a leaf."""
+        counts = np.zeros(self.n_nodes, np.int64)
+        counts[: self.n_leaves] = 1
+        for layer in self.layers()[:-1]:
+            np.add.at(counts, self.parents[layer], counts[layer])
+        return counts
+
+    def digest(self) -> str:
+        """SHA-256 over the parent list; equal for equal trees on any machine (canonical numbering)."""
+        content = np.ascontiguousarray(self.parents, "<i8").tobytes()
+        return hashlib.sha256(f"{self.n_leaves}:".encode() + content).hexdigest()
+
+    def check(self, max_children: int | None = None) -> None:
+        """Raise InputError naming the node if an invariant is broken; `max_children` adds the limit on the fan-out."""
+        _check_shapes(self)
+        _check_links(self)
+        counts = self.child_counts()[self.n_leaves :]
+        if counts.size and counts.min() < 2:
+            raise InputError(f"node {self.n_leaves + int(np.argmin(counts))} has fewer than 2 children; rebuild the tree")
+        if max_children is not None and counts.size and counts.max() > max_children:
+            node = self.n_leaves + int(np.argmax(counts))
+            raise InputError(f"node {node} has {counts.max()} children, at most {max_children} are allowed; rebalance")
+
+    def _refuse_unknown(self, node: int) -> None:
+        if not 0 <= node < self.n_nodes:
+            raise InputError(f"node {node}: this tree has the nodes 0..{self.n_nodes - 1}")
+
+
+def _check_shapes(tree: Tree) -> None:
+    nodes = tree.n_nodes
+    if not 1 <= tree.n_leaves <= nodes:
+        raise InputError(f"a tree needs at least one leaf and no more leaves than nodes, got {tree.n_leaves} of {nodes}")
+    if len(tree.heights) != nodes or len(tree.child_offsets) != nodes + 1 or len(tree.child_ids) != nodes - 1:
+        raise InputError("the arrays of the tree do not fit together; load it again or rebuild it")
+    if (tree.parents[:-1] < 0).any() or tree.parents[-1] != -1:
+        raise InputError("the tree needs exactly one root, the last node; rebuild it")
+
+
+def _check_links(tree: Tree) -> None:
+    if (np.diff(tree.heights) < 0).any() or (tree.heights == 0).sum() != tree.n_leaves:
+        raise InputError("nodes must be numbered by height, leaves first; rebuild the tree")
+    wrong = np.flatnonzero(tree.heights[tree.parents[:-1]] != tree.heights[:-1] + 1)
+    if wrong.size:
+        raise InputError(f"node {wrong[0]} does not stand one height below its parent; rebuild the tree")
+    if not np.array_equal(np.sort(tree.child_ids), np.arange(tree.n_nodes - 1)):
+        raise InputError("every node but the root must be a child exactly once; rebuild the tree")
+    owner = np.repeat(np.arange(tree.n_nodes), tree.child_counts())
+    if not np.array_equal(tree.parents[tree.child_ids], owner):
+        raise InputError("the children lists and the parents disagree; rebuild the tree")
+
+
+def tree_from_parents(n_leaves: int, parents: Ids, rank: Ids | None = None) -> Tree:
+    """The canonical tree of a parent list in any numbering with the leaves first.
+
+    parents (n_nodes,), -1 for the root; rank (n_nodes,) orders the children of one node (default: by id). All leaves must
+    have the same depth. Raises InputError if that or another invariant does not hold.
+    """
+    parents = np.asarray(parents, np.int64)
+    heights, smallest = _heights_and_smallest_leaf(n_leaves, parents)
+    order = np.lexsort((smallest, heights))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    old_parents = parents[order]
+    new_parents = np.where(old_parents < 0, -1, place[old_parents])
+    ranks = np.arange(len(parents)) if rank is None else np.asarray(rank)
+    child_ids = np.lexsort((ranks[order][:-1], new_parents[:-1]))
+    offsets = np.zeros(len(parents) + 1, np.int64)
+    np.cumsum(np.bincount(new_parents[:-1], minlength=len(parents)), out=offsets[1:])
+    tree = Tree(n_leaves, new_parents, heights[order], offsets, child_ids)
+    tree.check()
+    return tree
+
+
+def _heights_and_smallest_leaf(n_leaves: int, parents: Ids) -> tuple[Ids, Ids]:
+    nodes = len(parents)
+    heights = np.full(nodes, -1, np.int64)
+    smallest = np.full(nodes, nodes, np.int64)
+    heights[:n_leaves] = 0
+    smallest[:n_leaves] = np.arange(n_leaves)
+    layer = np.arange(n_leaves)
+    height = 0
+    while len(layer) > 1:
+        above = parents[layer]
+        if (above < 0).any() or height > nodes:
+            raise InputError("the leaves of a tree must all have the same depth; rebuild the tree")
+        np.minimum.at(smallest, above, smallest[layer])
+        layer = np.unique(above)
+        height += 1
+        heights[layer] = height
+    if (heights < 0).any():
+        raise InputError(f"node {int(np.argmin(heights))} has no leaf below it; rebuild the tree")
+    return heights, smallest
+
+
+def _ranges(starts: Ids, stops: Ids) -> Ids:
+    """The integers of all half-open ranges, one after the other."""
+    lengths = stops - starts
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1]) - np.repeat(ends - lengths - starts, lengths)
+
+
+def concatenated_ranges(starts: Ids, stops: Ids) -> Ids:
+    """The integers of all half-open ranges [starts, stops), one range after the other."""
+    return _ranges(starts, stops) if len(starts) else np.empty(0, np.int64)
+
+
+def nodes_with_more_children(tree: Tree, limit: int) -> Sequence[int]:
+    """Ids of the nodes with more than `limit` children."""
+    return [int(node) for node in np.flatnonzero(tree.child_counts() > limit)]

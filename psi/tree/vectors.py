@@ -1,0 +1,89 @@
+"""Vectors at the door of the room: checked, brought to unit length in a reproducible way, averaged over the tree."""
+
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from psi.errors import InputError
+from psi.tree.compiled import compiled_parallel
+from psi.tree.weights import LANES, Floats, Ids, dot64
+
+if TYPE_CHECKING:
+    from psi.tree.tree import Tree
+
+
+def checked_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "vectors") -> Floats:
+    """`vectors` as a contiguous float32 (n, d) array.
+
+    Raises InputError for a wrong shape, a width other than `width`, or a row with a NaN or an infinity.
+    """
+    try:
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: expected numbers of shape (n, d), got something else: {error}") from error
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise InputError(f"{what}: expected shape (n, d) with d >= 1, got {rows.shape}; pass one row a vector")
+    if width is not None and rows.shape[1] != width:
+        raise InputError(f"{what}: expected {width}, got {rows.shape[1]} components a row; embed with the same model")
+    _refuse_non_finite(rows, what)
+    return rows
+
+
+def _refuse_non_finite(rows: Floats, what: str) -> None:
+    for start in range(0, len(rows), 65_536):  # by parts: a mask over everything would cost n * d bytes
+        finite = np.isfinite(rows[start : start + 65_536]).all(axis=1)
+        if not finite.all():
+            row = start + int(np.argmin(finite))
+            raise InputError(f"{what}: row {row} holds NaN or infinity; embed it again or drop it before building")
+
+
+def unit_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "vectors") -> Floats:
+    """Checked rows divided by their length, float32 (n, d); a zero row stays zero and has cosine 0 with everything.
+
+    Lengths are summed in float64 in the fixed order of `psi.tree.weights`, so the result is the same on any machine.
+    """
+    return _normalised(checked_rows(vectors, width=width, what=what))
+
+
+@compiled_parallel
+def _normalised(rows: Floats) -> Floats:
+    out = np.empty_like(rows)
+    for i in numba.prange(len(rows)):
+        length = np.sqrt(dot64(rows[i], rows[i], np.empty(LANES, np.float64)))
+        for k in range(rows.shape[1]):
+            out[i, k] = np.float32(rows[i, k] / length) if length > 0 else np.float32(0)
+    return out
+
+
+def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
+    """A vector for every node, float32 (n_nodes, d): leaves normalised, an inner node the normalised mean of its children.
+
+    Children whose vectors cancel out give a zero vector. Raises InputError if there is not one row a leaf.
+    """
+    leaves = unit_rows(leaf_vectors, what="leaf_vectors")
+    if len(leaves) != tree.n_leaves:
+        raise InputError(f"leaf_vectors: expected {tree.n_leaves} rows (one a leaf), got {len(leaves)}")
+    out = np.empty((tree.n_nodes, leaves.shape[1]), np.float32)
+    out[: tree.n_leaves] = leaves
+    for layer in tree.layers()[1:]:
+        _average_children(out, layer, tree.child_offsets, tree.child_ids)
+    return out
+
+
+@compiled_parallel
+def _average_children(vectors: Floats, layer: Ids, offsets: Ids, children: Ids) -> None:
+    width = vectors.shape[1]
+    for p in numba.prange(len(layer)):
+        node = layer[p]
+        total = np.zeros(width, np.float64)
+        for c in range(offsets[node], offsets[node + 1]):
+            for k in range(width):
+                total[k] += vectors[children[c], k]
+        square = 0.0
+        for k in range(width):
+            square += total[k] * total[k]
+        length = np.sqrt(square)
+        for k in range(width):
+            vectors[node, k] = np.float32(total[k] / length) if length > 1e-12 else np.float32(0)
