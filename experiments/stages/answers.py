@@ -8,12 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.stages.progress import progress
-from experiments.stages.rankings import read_rankings
 from psi.agent.answer import Answer
 from psi.agent.protocols import Reader
-from psi.corpus.records import Benchmark, Passage, Question
 from psi.corpus.subset import sampled
+
+from experiments.stages.progress import progress
+from experiments.stages.rankings import read_rankings
+from psi.corpus.records import Benchmark, Passage, Question
 from psi.errors import PsiError
 from psi.store import Artifact, RowLog, Stage, Store, digest, read_rows, write_rows
 
@@ -45,7 +46,14 @@ class Answers:
 
 
 def answers_stage(
-    benchmark: Benchmark, rankings: Artifact, reader: Reader, store: Store, *, context: int, limit: int | None, seed: int
+    benchmark: Benchmark,
+    rankings: Artifact,
+    reader: Reader,
+    store: Store,
+    *,
+    context: int,
+    limit: int | None,
+    seed: int,
 ) -> Answers:
     """Answers as rows (`answers.jsonl`, in the order of the questions); timings apart, in `timings.jsonl`.
 

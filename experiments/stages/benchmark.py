@@ -8,14 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from psi.corpus.subset import subset
+
 from psi.corpus.loader import Loader
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
-from psi.corpus.subset import subset
 from psi.store import Artifact, Stage, Store, read_rows, write_rows
 
 VERSION = 1
 
-def benchmark_stage(loader: Loader, store: Store, *, limit: int | None, corpus_limit: int | None, seed: int) -> Artifact:
+
+def benchmark_stage(
+    loader: Loader, store: Store, *, limit: int | None, corpus_limit: int | None, seed: int
+) -> Artifact:
     """The benchmark as rows: `passages.jsonl`, `questions.jsonl`, `report.json`."""
     whole = limit is None and corpus_limit is None
     chosen = {"limit": limit, "corpus_limit": corpus_limit, "seed": None if whole else seed}

@@ -8,5 +8,5 @@ from tqdm import tqdm
 
 
 def progress(what: str, total: int, *, done: int = 0) -> tqdm[Any]:
-    """A bar on standard error; silent where there is no terminal would hide long work, so it prints there too, rarely."""
+    """A bar on standard error that leaves nothing behind when it ends."""
     return tqdm(total=total, initial=done, desc=what, unit="question", dynamic_ncols=True, mininterval=0.5, leave=False)

@@ -16,6 +16,7 @@ from psi.store import Artifact, RowLog, Stage, Store, read_rows, write_rows
 VERSION = 1
 CHUNK = 512  # questions searched in one batch, and rows between two points from which a killed run goes on
 
+
 def rankings_stage(benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, *, k: int) -> Artifact:
     """Rankings as rows (`rankings.jsonl`, in the order of the questions); timings apart, in `timings.jsonl`."""
     inputs = {"passages": benchmark.passages.digest, "questions": benchmark.questions_digest}
@@ -57,7 +58,9 @@ def _write_rankings(
 Search = Callable[[Sequence[Question], int], list[Ranking]]
 
 
-def _searcher(benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, document: str | None) -> Search:
+def _searcher(
+    benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, document: str | None
+) -> Search:
     passages = benchmark.passages if document is None else _of_document(benchmark.passages, document)
     if isinstance(retriever, QuestionRanker):
         return lambda questions, k: retriever.rank(questions, passages, k)

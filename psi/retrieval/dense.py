@@ -56,7 +56,9 @@ class DenseIndex:
             for row, values in zip(positions, scores, strict=True)
         ]
 
-    def nearest(self, queries: NDArray[np.float32], k: int) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float32]]]:
+    def nearest(
+        self, queries: NDArray[np.float32], k: int
+    ) -> tuple[list[NDArray[np.int64]], list[NDArray[np.float32]]]:
         """Exact top k of each query vector: inner products to full precision, ties by position.
 
         faiss finds a pool with fast products; the pool is scored again in float64 and accepted where its last member

@@ -17,7 +17,7 @@ from psi.store import Store
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Ranking], k: int, constant: int = 60) -> Ranking:
-    """Score each passage Σ 1/(constant + rank) over the rankings that hold it (Cormack et al. 2009), keep the k best."""
+    """Score passages Σ 1/(constant + rank) over the rankings that hold them (Cormack et al. 2009); keep the k best."""
     scores: defaultdict[str, float] = defaultdict(float)
     for ranking in rankings:
         for rank, passage in enumerate(ranking.ids, start=1):

@@ -6,5 +6,14 @@ from psi.store.rows import RowLog, read_rows, write_rows
 from psi.store.store import Artifact, Stage, Store
 
 __all__ = [
-    "Artifact", "RowLog", "Stage", "Store", "canonical", "digest", "file_digest", "read_rows", "safe_name", "write_rows",
-]  # fmt: skip
+    "Artifact",
+    "RowLog",
+    "Stage",
+    "Store",
+    "canonical",
+    "digest",
+    "file_digest",
+    "read_rows",
+    "safe_name",
+    "write_rows",
+]

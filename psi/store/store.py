@@ -173,7 +173,7 @@ class Store:
             facts = dict(make(work) or {}, resumed=resumed)
             manifest = _manifest(stage, work, facts, time.perf_counter() - start)
             (work / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
-            os.replace(work, final)
+            work.replace(final)
         log.info("made %s in %.1f s", stage.name, manifest["seconds"])
         return Artifact(final, stage.digest, manifest)
 

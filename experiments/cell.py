@@ -1,0 +1,179 @@
+"""One cell of a sweep: all stages of one run, and a record that says how it went and where everything is."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import traceback
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from experiments.settings import Run
+from experiments.stages.answers import Answers, answers_stage
+from experiments.stages.benchmark import benchmark_stage, read_benchmark
+from experiments.stages.rankings import rankings_stage
+from experiments.stages.scores import scores_stage
+from psi.corpus.records import Benchmark
+from psi.errors import PsiError, StoreError
+from psi.metrics import metric
+from psi.store import Artifact, Store, digest, safe_name
+
+log = logging.getLogger(__name__)
+RECORD = "cell.json"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is kept of a run, as `cell.json`.
+
+    `status` is `ok`, or `failed` with `error` (`type: message`). `stages` maps stage names to folders relative to the
+    store; `costs` holds seconds, tokens and counts.
+    """
+
+    dataset: str
+    method: str
+    seed: int
+    digest: str
+    status: str
+    error: str | None = None
+    stages: Mapping[str, str] = field(default_factory=dict)
+    costs: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def cell_folder(run: Run, dataset: str) -> Path:
+    """Where the record of this run is kept: the same run is always in the same folder, another one never."""
+    name = f"{safe_name(dataset)}/{safe_name(run.method.name)}"
+    return Path(run.store) / "cells" / name / digest([dataset, run.method.name, run.identity()])[:12]
+
+
+def run_cell(run: Run, dataset: str, config: str) -> Cell:
+    """Run all stages that are not done yet and keep the record. A failure is recorded and returned, not raised.
+
+    Args:
+        run: what to run.
+        dataset: the dataset's name in tables.
+        config: the resolved configuration as YAML, secrets masked, kept beside the record.
+
+    Raises:
+        StoreError: the same run is going on in another process, or the store can't be written.
+    """
+    store, folder = Store(run.store), cell_folder(run, dataset)
+    with store.lock(f"cell-{folder.name}", wait=False):
+        cell = _attempted(run, dataset, folder.name, store)
+        _write(folder, cell, config)
+    return cell
+
+
+def read_cells(root: Path) -> list[Cell]:
+    """All records below a store's folder, in the order of their paths.
+
+    Raises:
+        StoreError: a record can't be read.
+    """
+    cells = []
+    for path in sorted((root / "cells").glob(f"*/*/*/{RECORD}")):
+        try:
+            cells.append(Cell(**json.loads(path.read_text(encoding="utf-8"))))
+        except (OSError, ValueError, TypeError) as error:
+            raise StoreError(f"{path} is not a run's record ({error}). Delete its folder and run it again.") from error
+    return cells
+
+
+def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
+    facts = {
+        "dataset": dataset,
+        "method": run.method.name,
+        "seed": run.seed,
+        "digest": name,
+        "settings": run.identity(),
+    }
+    try:
+        stages, costs, failed = _stages(run, store)
+    except Exception as error:  # whatever stops one cell must not stop the others of the sweep
+        log.error("%s on %s failed: %s", run.method.name, dataset, error, exc_info=not isinstance(error, PsiError))
+        return Cell(**facts, status="failed", error=_sentence(error))
+    status, error = ("ok", None) if failed is None else ("failed", failed)
+    places = {stage: artifact.path.relative_to(store.root).as_posix() for stage, artifact in stages.items()}
+    return Cell(**facts, status=status, error=error, stages=places, costs=costs)
+
+
+def _stages(run: Run, store: Store) -> tuple[dict[str, Artifact], dict[str, Any], str | None]:
+    for name in run.metrics:
+        metric(name)  # a misspelt metric is refused before the work, not after it
+    loaded = benchmark_stage(
+        run.dataset, store, limit=run.limit, corpus_limit=run.corpus_limit, seed=run.seed
+    )  # fmt: skip
+    benchmark = read_benchmark(loaded)
+    _tell(benchmark)
+    rankings = rankings_stage(benchmark, run.method.retriever, store, k=run.k)
+    answers = _answers(run, benchmark, rankings, store)
+    scores = scores_stage(benchmark, rankings, answers, run.metrics, store)
+    stages = {"benchmark": loaded, "rankings": rankings, "scores": scores}
+    if answers.artifact is not None:
+        stages["answers"] = answers.artifact
+    return stages, _costs(benchmark, rankings, answers), _too_many_failures(answers, run.max_fail_rate)
+
+
+def _answers(run: Run, benchmark: Benchmark, rankings: Artifact, store: Store) -> Answers:
+    if run.answers == 0 or not any(metric(name).of == "answer" for name in run.metrics):
+        return Answers({}, None)
+    return answers_stage(
+        benchmark, rankings, run.reader, store, context=run.context, limit=run.answers, seed=run.seed
+    )  # fmt: skip
+
+
+def _too_many_failures(answers: Answers, most: float) -> str | None:
+    if not answers.rows or answers.failed <= most * len(answers.rows):
+        return None
+    kinds = sorted({str(row["error_type"]) for row in answers.rows.values() if row["status"] == "failed"})
+    return (
+        f"{answers.failed} of {len(answers.rows)} answers failed ({', '.join(kinds)}), more than max_fail_rate={most}. "
+        "Start again to ask for those again."
+    )
+
+
+def _costs(benchmark: Benchmark, rankings: Artifact, answers: Answers) -> dict[str, Any]:
+    facts = rankings.facts
+    costs: dict[str, Any] = {
+        "passages": len(benchmark.passages), "questions": len(benchmark.questions),
+        "index_seconds": round(sum(use["seconds"] for use in _distinct(facts["indexes"])), 3),
+        "search_ms_per_question": round(1000 * facts["seconds"]["search"] / len(benchmark.questions), 3),
+    }  # fmt: skip
+    if answers.artifact is not None:
+        spent = answers.artifact.facts
+        costs["answer_ms_per_question"] = round(1000 * spent["seconds"] / len(answers.rows), 1)
+        costs |= {"prompt_tokens": spent["prompt_tokens"], "completion_tokens": spent["completion_tokens"]}
+    return costs
+
+
+def _distinct(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    # question vectors are part of searching; an index that two retrievers share was built once
+    return list({use["digest"]: use for use in uses if use["stage"] != "question_embeddings"}.values())
+
+
+def _tell(benchmark: Benchmark) -> None:
+    report = benchmark.report
+    log.info("%s: %d passages, %d questions", benchmark.name, len(benchmark.passages), len(benchmark.questions))
+    if report.unmapped_gold:
+        log.warning(
+            "%s: %d gold references match no passage and count as missed, such as %s",
+            benchmark.name, len(report.unmapped_gold), report.unmapped_gold[0],
+        )  # fmt: skip
+    for note in report.notes:
+        log.info("%s: %s", benchmark.name, note)
+
+
+def _sentence(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else "".join(traceback.format_exception_only(error)).strip()
+
+
+def _write(folder: Path, cell: Cell, config: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(config, encoding="utf-8")
+    temporary = folder / f"{RECORD}.{os.getpid()}"
+    temporary.write_text(json.dumps(asdict(cell), indent=1, ensure_ascii=False), encoding="utf-8")
+    temporary.replace(folder / RECORD)

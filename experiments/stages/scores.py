@@ -1,0 +1,65 @@
+"""Scores: every question by every metric, and their means with intervals and counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from experiments.stages.answers import Answers
+from experiments.stages.rankings import read_rankings
+from psi.corpus.records import Benchmark, Question
+from psi.metrics import QuestionScores, metric, score_questions
+from psi.store import Artifact, Stage, Store, digest, write_rows
+
+VERSION = 1
+
+
+def scores_stage(
+    benchmark: Benchmark, rankings: Artifact, answers: Answers, metrics: Sequence[str], store: Store
+) -> Artifact:
+    """Scores as rows (`scores.jsonl`: one a question) and in sum (`summary.json`: metric -> mean, interval, counts).
+
+    Ranking metrics are over all questions asked, answer metrics over those that were answered.
+    """
+    inputs = {
+        "rankings": rankings.digest, "questions": benchmark.questions_digest,
+        "answers": digest([[row["question"], row["status"], row["text"]] for row in answers.rows.values()]),
+    }  # fmt: skip
+    stage = Stage("scores", VERSION, {"metrics": list(metrics)}, inputs)
+
+    def make(folder: Path) -> None:
+        scores = _scores(benchmark.questions, rankings, answers, metrics)
+        write_rows(folder / "scores.jsonl", _rows(benchmark.questions, scores))
+        summaries = {name: asdict(each.summary()) for name, each in scores.items()}
+        (folder / "summary.json").write_text(json.dumps(summaries, indent=1), encoding="utf-8")
+
+    return store.obtain(stage, make)
+
+
+def _scores(
+    questions: Sequence[Question], rankings: Artifact, answers: Answers, metrics: Sequence[str]
+) -> dict[str, QuestionScores]:
+    chosen = [metric(name) for name in metrics]
+    of_rankings = [each for each in chosen if each.of == "ranking"]
+    ranked = {question: ranking.ids for question, ranking in read_rankings(rankings.path).items()}
+    scores = score_questions(questions, of_rankings, rankings=ranked)
+    if answers.rows:
+        of_answers = [each for each in chosen if each.of == "answer"]
+        answered = [question for question in questions if question.id in answers.rows]
+        rows = {i: SimpleNamespace(text=row["text"], status=row["status"]) for i, row in answers.rows.items()}
+        scores |= score_questions(answered, of_answers, answers=rows)
+    return scores
+
+
+def _rows(questions: Sequence[Question], scores: Mapping[str, QuestionScores]) -> list[dict[str, Any]]:
+    return [
+        {
+            "question": question.id, "kind": question.kind, "hops": question.hops,
+            **{name: each.values[question.id] for name, each in scores.items() if question.id in each.values},
+        }
+        for question in questions
+    ]  # fmt: skip
