@@ -1,0 +1,95 @@
+"""Metrics by name (`recall@5`, `mrr`, `em`, ...). A new metric is one file and one line in a table below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from psi.component import did_you_mean
+from psi.errors import ConfigError
+from psi.metrics.exact_match import exact_match
+from psi.metrics.f1 import f1, f1_chars, f1_squad
+from psi.metrics.hit import hit_at_k
+from psi.metrics.ndcg import ndcg_at_k
+from psi.metrics.precision import precision_at_k
+from psi.metrics.recall import all_recall_at_k, recall_at_k
+from psi.metrics.reciprocal_rank import reciprocal_rank
+
+CutScore = Callable[[Sequence[str], Collection[str], int], float | None]
+RankingScore = Callable[[Sequence[str], Collection[str]], float | None]
+AnswerScore = Callable[[str, Sequence[str]], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Scores one question: `score(ranked ids, gold ids)` or `score(prediction, gold answers)`, as `of` says.
+
+    `score` returns None where there is nothing to score against, whatever the run gave. `label` is its
+    heading in tables.
+    """
+
+    name: str
+    label: str
+    of: Literal["ranking", "answer"]
+    score: RankingScore | AnswerScore
+
+
+# name -> label in tables, function(ranked, gold, k)
+_CUT: Mapping[str, tuple[str, CutScore]] = MappingProxyType({
+    "recall": ("Recall", recall_at_k),
+    "all_recall": ("All-recall", all_recall_at_k),
+    "precision": ("Precision", precision_at_k),
+    "hit": ("Hit", hit_at_k),
+    "mrr": ("MRR", reciprocal_rank),
+    "ndcg": ("nDCG", ndcg_at_k),
+})  # fmt: skip
+_WHOLE: Mapping[str, tuple[str, RankingScore]] = MappingProxyType({"mrr": ("MRR", reciprocal_rank)})
+_ANSWER: Mapping[str, tuple[str, AnswerScore]] = MappingProxyType({
+    "em": ("EM", exact_match),
+    "f1": ("F1", f1),
+    "f1_squad": ("F1 (SQuAD)", f1_squad),
+    "f1_chars": ("F1 (characters)", f1_chars),
+})  # fmt: skip
+_NAME = re.compile(r"(?P<family>\w+)(?:@(?P<k>\d+))?")
+
+METRIC_NAMES: tuple[str, ...] = (*_WHOLE, *_ANSWER, *(f"{family}@k" for family in _CUT))
+
+
+def metric(name: str) -> Metric:
+    """The metric with this name; `@k` is a cutoff of at least 1.
+
+    >>> metric("recall@5").label
+    'Recall@5'
+
+    Raises:
+        ConfigError: unknown name, a cutoff missing, below 1, or given to a metric that has none.
+    """
+    match = _NAME.fullmatch(name)
+    family, cutoff = (match["family"], match["k"]) if match else (name, None)
+    if cutoff is not None and family in _CUT:
+        return _cut_metric(family, int(cutoff))
+    if cutoff is None and family in _WHOLE:
+        label, whole = _WHOLE[family]
+        return Metric(name, label, "ranking", whole)
+    if cutoff is None and family in _ANSWER:
+        label, answer = _ANSWER[family]
+        return Metric(name, label, "answer", answer)
+    raise ConfigError(f"unknown metric {name!r}{_why(family, cutoff)}.{did_you_mean(name, METRIC_NAMES)}")
+
+
+def _cut_metric(family: str, k: int) -> Metric:
+    if k < 1:
+        raise ConfigError(f"metric {family}@{k}: the cutoff k must be at least 1, such as {family}@5.")
+    label, score = _CUT[family]
+    return Metric(f"{family}@{k}", f"{label}@{k}", "ranking", lambda ranked, gold: score(ranked, gold, k))
+
+
+def _why(family: str, cutoff: str | None) -> str:
+    if family in _CUT and cutoff is None:
+        return f": it needs a cutoff, such as {family}@5"
+    if family in _ANSWER and cutoff is not None:
+        return f": {family} scores answers and takes no cutoff"
+    return ""
