@@ -53,9 +53,7 @@ def clean_json(value: Any, counts: Counter[str] | None = None, *, strip: bool = 
     return value
 
 
-def without_empty(
-    passages: Sequence[Passage], on_empty: OnEmpty, where: str
-) -> tuple[list[Passage], tuple[str, ...]]:
+def without_empty(passages: Sequence[Passage], on_empty: OnEmpty, where: str) -> tuple[list[Passage], tuple[str, ...]]:
     """Split passages into those with a text and the ids of those without.
 
     Raises:

@@ -2,7 +2,7 @@
 
 A passage's id is its position in the corpus file, padded with zeros to at least five digits, so that ids sort
 as the passages stand: `00042`. Which passages are gold and which answers count follows the released code of
-HippoRAG 2 (OSU-NLP-Group/HippoRAG, `main.py`), except that PopQA's aliases are parsed instead of compared as one
+HippoRAG 2 (OSU-NLP-Group/HippoRAG, `main.py`), except that PopQA's aliases are parsed, not compared as one
 JSON string.
 """
 
@@ -53,7 +53,7 @@ class HippoRagBenchmark(Component):
     sha256: dict[str, str] = dataclasses.field(default_factory=dict)
     on_empty: OnEmpty = "skip"
 
-    def __post_init__(self) -> None:  # noqa: D105
+    def __post_init__(self) -> None:
         super().__post_init__()
         if (self.repository is None) != (self.revision is None):
             raise ConfigError(
