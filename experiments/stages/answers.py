@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from psi.agent.answer import Answer
-from psi.agent.protocols import Reader
-from psi.corpus.subset import sampled
-
 from experiments.stages.progress import progress
 from experiments.stages.rankings import read_rankings
+from psi.agent.answer import Answer
+from psi.agent.protocols import Reader
 from psi.corpus.records import Benchmark, Passage, Question
+from psi.corpus.subset import subset
 from psi.errors import PsiError
 from psi.store import Artifact, RowLog, Stage, Store, digest, read_rows, write_rows
 
@@ -59,7 +58,7 @@ def answers_stage(
 
     Rows whose call failed keep the stage from being finished: the next start asks for those again and for no other.
     """
-    questions = benchmark.questions if limit is None else sampled(benchmark.questions, limit, seed)
+    questions = subset(benchmark, limit, None, seed).questions
     config = {"reader": reader.identity(), "context": context, "asked": digest([question.id for question in questions])}
     stage = Stage("answers", VERSION, config, {"rankings": rankings.digest})
 

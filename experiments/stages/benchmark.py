@@ -8,10 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from psi.corpus.subset import subset
-
 from psi.corpus.loader import Loader
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
+from psi.corpus.subset import subset
 from psi.store import Artifact, Stage, Store, read_rows, write_rows
 
 VERSION = 1
