@@ -30,9 +30,9 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 class FilesBenchmark(Component):
     """A benchmark of your own files.
 
-    A folder is searched for .txt and .md files, subfolders included, hidden ones not. Each file is a document,
-    named by its path below the folder, and cut into chunks `path#0`, `path#1`, ... (the ids that gold refers to).
-    A chunk's title is the Markdown heading that it begins under, or else the file's name without its ending.
+    A folder is searched for .txt and .md files, subfolders included, hidden ones not. Each file is a document, named
+    by its path below the folder, and cut into chunks `path#0000`, `path#0001`, ... (these ids are what gold refers
+    to). A chunk's title is the Markdown heading that it begins under, or else the file's name without its ending.
 
     A JSONL file has one passage a line: `id`, `text`, and perhaps `title`, `document`, `category`. Passages are
     taken as they are. Questions, one a line: `question`, and perhaps `id` (else the question's number, from 0),
@@ -140,8 +140,8 @@ def _chunked(
     text = clean(sources.text_of(source), counts)
     titles = _Titles(text if source.path.suffix.lower() == ".md" else "", clean(source.path.stem))
     chunks = split(text, max_tokens, overlap) or [Chunk("", 0, 0)]  # a blank file is an empty passage, not nothing
-    for number, chunk in enumerate(chunks):
-        yield Passage(f"{document}#{number}", titles.at(chunk.start), chunk.text.strip(), document)
+    for number, chunk in enumerate(chunks):  # padded: passages stand in the order of their ids
+        yield Passage(f"{document}#{number:04}", titles.at(chunk.start), chunk.text.strip(), document)
 
 
 class _Titles:

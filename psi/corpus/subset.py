@@ -1,7 +1,7 @@
 """Seeded subsets of a benchmark that answer the same questions about the whole, only less precisely.
 
-Questions and distractors are chosen by the sha256 of seed and id: the choice does not depend on the order of the source,
-and a smaller limit chooses a part of what a larger one chooses.
+Questions and distractors are chosen by the sha256 of seed and id: the choice does not depend on the order of the
+source, and a smaller limit chooses a part of what a larger one chooses.
 """
 
 from __future__ import annotations
