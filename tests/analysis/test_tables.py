@@ -1,0 +1,149 @@
+"""Results tables: what is best, what failed, and the four ways to show them."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from analysis.cells import CellScores
+from analysis.renderers import to_console, to_csv, to_latex, to_markdown
+from analysis.tables import Table, interval_text, results_table
+from psi.errors import ConfigError, InputError
+from psi.metrics import Summary
+
+
+def cell(method: str, mean: float | None = None, *, n: int = 10, **more: Any) -> CellScores:
+    summaries = {} if mean is None else {"recall@5": Summary(mean, mean - 0.02, mean + 0.02, n, 1, 2)}
+    return CellScores(**{"dataset": "toy", "method": method, "n_questions": 13, "summaries": summaries, **more})
+
+
+def column(table: Table, label: str) -> list[tuple[str, str]]:
+    at = [each.label for each in table.columns].index(label)
+    return [(row[at].text, row[at].mark) for row in table.rows]
+
+
+def csv_rows(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(to_csv(table))))
+
+
+def console_text(table: Table, width: int = 200) -> str:
+    console = Console(width=width, file=io.StringIO(), record=True)
+    console.print(to_console(table))
+    return console.export_text()
+
+
+def test_best_and_second_share_ties_as_displayed() -> None:
+    table = results_table([cell("a", 0.5001), cell("b", 0.4999), cell("c", 0.4), cell("d", 0.3)], ["recall@5"])
+    assert [mark for _, mark in column(table, "Recall@5")] == ["best", "best", "second", ""]
+
+
+def test_only_equal_numbers_of_questions_compete() -> None:
+    table = results_table([cell("a", 0.9, n=3), cell("b", 0.5), cell("c", 0.4)], ["recall@5"])
+    assert [mark for _, mark in column(table, "Recall@5")] == ["", "best", "second"]
+
+
+def test_unfinished_runs_do_not_compete() -> None:
+    table = results_table([cell("a", 0.9, status="partial"), cell("b", 0.5), cell("c", 0.4)], ["recall@5"])
+    assert [mark for _, mark in column(table, "Recall@5")] == ["", "best", "second"]
+    assert column(table, "Status")[0] == ("partial", "failed")
+
+
+def test_one_row_has_no_rival_and_datasets_do_not_compete() -> None:
+    table = results_table([cell("a", 0.9), cell("a", 0.5, dataset="other")], ["recall@5"])
+    assert [mark for _, mark in column(table, "Recall@5")] == ["", ""]
+
+
+def test_failed_and_missing_runs_are_named_everywhere() -> None:
+    cells = [cell("a", 0.5), cell("b", status="failed", error="ModelError"), cell("c", status="missing")]
+    table = results_table(cells, ["recall@5"])
+    assert [text for text, _ in column(table, "Recall@5")] == ["50.0 ±2.0", "failed", "missing"]
+    assert [text for text, _ in column(table, "Rankings n/f/x")] == ["10/1/2", "0 of 13", "0 of 13"]
+    for text in (console_text(table), to_markdown(table), to_latex(table), to_csv(table)):
+        assert "failed: ModelError" in text
+    assert csv_rows(table)[1]["recall@5"] == ""
+
+
+def test_scores_of_a_failed_run_are_not_shown() -> None:
+    table = results_table([cell("a", 0.9, status="failed", error="OSError")], ["recall@5"])
+    assert column(table, "Recall@5") == [("failed", "failed")]
+
+
+def test_a_metric_that_was_not_computed_is_a_dash_not_zero() -> None:
+    table = results_table([cell("a", 0.5)], ["recall@5", "em"])
+    assert column(table, "EM") == [("–", "")]
+    assert interval_text(Summary(None, None, None, 0, 3)) == "–"
+    assert interval_text(Summary(0.5, None, None, 1)) == "50.0"
+
+
+def test_csv_has_everything_in_full_precision() -> None:
+    row = csv_rows(results_table([cell("a", 1 / 3, costs={"index_seconds": 0.1234567})], ["recall@5"]))[0]
+    assert float(row["recall@5"]) == 1 / 3
+    assert float(row["recall@5_low"]) == 1 / 3 - 0.02
+    assert (row["recall@5_n"], row["recall@5_n_failed"], row["recall@5_n_excluded"]) == ("10", "1", "2")
+    assert (row["n_questions"], row["status"], row["index_seconds"]) == ("13", "ok", "0.1234567")
+
+
+def test_several_seeds_become_one_row() -> None:
+    table = results_table([cell("a", 0.6, seed=2), cell("a", 0.4, seed=0), cell("b", 0.3)], ["recall@5"])
+    assert [text for text, _ in column(table, "Seeds")] == ["0, 2", "0"]
+    row = csv_rows(table)[0]
+    assert float(row["recall@5"]) == pytest.approx(0.5)
+    assert (float(row["recall@5_low"]), float(row["recall@5_high"])) == pytest.approx((0.38, 0.62))
+    assert (row["recall@5_n"], row["n_questions"]) == ("20", "26")
+    assert any("Several seeds" in note for note in table.notes)
+
+
+def test_a_seed_that_failed_is_named() -> None:
+    cells = [cell("a", 0.6, seed=0), cell("a", seed=1, status="failed", error="ModelError")]
+    table = results_table(cells, ["recall@5"])
+    assert column(table, "Recall@5") == [("60.0 ±2.0", "")]
+    assert column(table, "Status") == [("seed 1 failed: ModelError", "failed")]
+
+
+def test_notes_and_missing_questions_are_told() -> None:
+    summaries = {"recall@5": Summary(0.5, 0.4, 0.6, 10, n_missing=3)}
+    table = results_table([cell("a", summaries=summaries, note="Made with a small model.")], ["recall@5"])
+    assert table.notes[-2:] == ("toy, a: 3 questions missing from the run count as 0.", "Made with a small model.")
+    assert "Made with a small model." in console_text(table)
+
+
+def test_columns_that_do_not_fit_go_below() -> None:
+    summaries = {f"recall@{k}": Summary(0.5, 0.4, 0.6, 10) for k in range(1, 30)}
+    table = results_table([cell("a", summaries=summaries)], list(summaries))
+    text = console_text(table, width=60)
+    assert all(f"Recall@{k} " in text for k in range(1, 30))
+    assert text.count("50.0 ±10.0") == 29
+
+
+def test_markdown() -> None:
+    text = to_markdown(results_table([cell("a_b|c", 0.5), cell("d", 0.4)], ["recall@5"]))
+    assert text.startswith(
+        "| Dataset | Method | Recall@5 | Rankings n/f/x |\n"
+        "| --- | --- | ---: | ---: |\n"
+        "| toy | a\\_b\\|c | **50.0** ±2.0 | 10/1/2 |\n"
+        "| toy | d | <ins>40.0</ins> ±2.0 | 10/1/2 |\n\n- ±: half"
+    )
+
+
+def test_latex_is_escaped() -> None:
+    cells = [cell("a_b & 5%", 0.5), cell("d\\e", 0.4), cell("f", 0.3, dataset="other")]
+    text = to_latex(results_table(cells, ["recall@5"]))
+    assert r"toy & a\_b \& 5\% & \textbf{50.0} $\pm$2.0 & 10/1/2 \\" in text
+    assert r"toy & d\textbackslash{}e & \underline{40.0} $\pm$2.0" in text
+    assert text.count(r"\midrule") == 2
+    assert text.count("{") == text.count("}")
+
+
+def test_square_brackets_are_text() -> None:
+    assert "[red]a" in console_text(results_table([cell("[red]a", 0.5, costs={"[b]x": 1.0})], ["recall@5"]))
+
+
+def test_nothing_to_show_and_doubles_are_refused() -> None:
+    with pytest.raises(InputError, match="no results"):
+        results_table([], ["recall@5"])
+    with pytest.raises(InputError, match="two results for dataset 'toy', method 'a', seed 0"):
+        results_table([cell("a", 0.5), cell("a", 0.6)], ["recall@5"])
+    with pytest.raises(ConfigError, match="unknown metric"):
+        results_table([cell("a", 0.5)], ["recal@5"])
