@@ -157,5 +157,7 @@ def _download(hub: Hub, file: str) -> Path:
     return Path(path)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
+    while error.__cause__ is not None:  # the first cause says more than the hub's advice about it
+        error = error.__cause__
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"

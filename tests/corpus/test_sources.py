@@ -77,7 +77,7 @@ def test_files_that_are_not_local_come_from_the_hub(tmp_path: Path, monkeypatch:
 
 def test_files_that_are_nowhere_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(*args: object, **kwargs: object) -> str:
-        raise ConnectionError("name not known\nmore")
+        raise FileNotFoundError("not in the cache") from ConnectionError("name not known\nmore")
 
     monkeypatch.setattr("huggingface_hub.hf_hub_download", unreachable)
     with pytest.raises(InputError) as error:
