@@ -52,7 +52,7 @@ def demo_figure(
             _DRAW[panel](ax, [row for row in rows if row["panel"] == panel], looks)
             if panel == "parts":
                 ax.set_xlabel(part_axis)
-        _frame(figure, groups, drawn, looks)
+        _frame(figure, groups, drawn, looks, answered="answers" in panels)
         return save(figure, out, rows)
 
 
@@ -97,7 +97,7 @@ def _draw_recall(ax: Axes, rows: Sequence[Mapping[str, Any]], looks: Mapping[str
     _draw_points(ax, rows, looks, "metric", names, joined=True)
     ax.set_xticks(range(len(names)), [name.partition("@")[2] for name in names])
     ax.set_xlabel(f"k: passages looked at\nn = {_span(rows)} questions")
-    ax.set_ylabel("Recall@k (% of gold passages found)")
+    ax.set_ylabel("Recall@k (% of gold passages)")
     ax.set_title("Evidence found")
 
 
@@ -152,14 +152,18 @@ def _draw_answers(ax: Axes, rows: Sequence[Mapping[str, Any]], looks: Mapping[st
 _DRAW = {"recall": _draw_recall, "parts": _draw_parts, "answers": _draw_answers}
 
 
-def _frame(figure: Figure, groups: Sequence[Group], drawn: Sequence[Group], looks: Mapping[str, Series]) -> None:
+def _frame(
+    figure: Figure, groups: Sequence[Group], drawn: Sequence[Group], looks: Mapping[str, Series], *, answered: bool
+) -> None:
     """Title, legend and small print, outside the panels."""
     names = [group[0].method for group in drawn]
     handles = []
     for name in names:
         look = looks[name]
         handles.append(Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line))
-    title = f"{groups[0][0].dataset}: how well {len(names)} methods find the evidence and answer"
+    title = (
+        f"{groups[0][0].dataset}: how well {len(names)} methods find the evidence{' and answer' if answered else ''}"
+    )
     legend = figure.legend(
         handles, names, title=title, loc="outside upper left", ncols=min(len(names), 6), alignment="left"
     )

@@ -37,7 +37,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType({
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """How one series is drawn, everywhere in a figure: no two of the first 32 look alike, with or without colour."""
+    """How one series is drawn, everywhere in a figure: no two of the first 32 are drawn alike."""
 
     colour: str
     marker: str
@@ -47,8 +47,9 @@ class Series:
 
 def series(position: int) -> Series:
     """The look of the series at this position (from 0)."""
-    at = position % len(_COLOURS)
-    return Series(_COLOURS[at], _MARKERS[at], _HATCHES[at], _LINES[position // len(_COLOURS) % len(_LINES)])
+    at, turn = position % len(_COLOURS), position // len(_COLOURS)
+    other = (at + turn) % len(_MARKERS)  # a colour that comes back does so with another marker, hatch and line
+    return Series(_COLOURS[at], _MARKERS[other], _HATCHES[other], _LINES[turn % len(_LINES)])
 
 
 def new_figure(width_mm: float, height_mm: float) -> Figure:

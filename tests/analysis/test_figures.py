@@ -64,5 +64,6 @@ def test_what_cannot_be_one_figure_is_refused(tmp_path: Path) -> None:
 
 
 def test_no_two_series_look_alike() -> None:
-    assert len({(each.colour, each.line) for each in map(series, range(32))}) == 32
+    for trait in ("line", "marker", "hatch"):
+        assert len({(each.colour, getattr(each, trait)) for each in map(series, range(32))}) == 32
     assert len({each.marker for each in map(series, range(8))}) == 8
