@@ -137,22 +137,16 @@ def _too_many_failures(answers: Answers, most: float) -> str | None:
 
 
 def _costs(benchmark: Benchmark, rankings: Artifact, answers: Answers) -> dict[str, Any]:
-    facts = rankings.facts
     costs: dict[str, Any] = {
         "passages": len(benchmark.passages), "questions": len(benchmark.questions),
-        "index_seconds": round(sum(use["seconds"] for use in _distinct(facts["indexes"])), 3),
-        "search_ms_per_question": round(1000 * facts["seconds"]["search"] / len(benchmark.questions), 3),
+        "index_seconds": rankings.facts["index_seconds"],
+        "search_ms_per_question": round(1000 * rankings.facts["search_seconds"] / len(benchmark.questions), 3),
     }  # fmt: skip
     if answers.artifact is not None:
         spent = answers.artifact.facts
         costs["answer_ms_per_question"] = round(1000 * spent["seconds"] / len(answers.rows), 1)
         costs |= {"prompt_tokens": spent["prompt_tokens"], "completion_tokens": spent["completion_tokens"]}
     return costs
-
-
-def _distinct(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # question vectors are part of searching; an index that two retrievers share was built once
-    return list({use["digest"]: use for use in uses if use["stage"] != "question_embeddings"}.values())
 
 
 def _tell(benchmark: Benchmark) -> None:

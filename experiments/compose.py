@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hydra.utils import get_object, instantiate
+from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
 
 from experiments.settings import Run
@@ -62,16 +62,16 @@ def _made(path: str, value: Any) -> Any:
     _check_keys(path, settings, settings_of(target))
     made = {key: _made(f"{path}.{key}", item) for key, item in settings.items()}
     try:
-        return instantiate({"_target_": target, "_convert_": "none"}, **made)
-    except Exception as error:
-        raise ConfigError(f"{path}: {_cause(error)}") from error
+        return target(**made)
+    except (PsiError, TypeError) as error:  # TypeError: a setting without default is not given
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def _target(path: str, name: str) -> Any:
     try:
         return get_object(name)
     except Exception as error:
-        raise ConfigError(f"{path}._target_: cannot import {name!r} ({_cause(error)}). Check its spelling.") from error
+        raise ConfigError(f"{path}._target_: cannot import {name!r} ({error}). Check its spelling.") from error
 
 
 def _check_keys(path: str, given: Any, allowed: list[str], also: tuple[str, ...] = ()) -> None:
@@ -79,16 +79,6 @@ def _check_keys(path: str, given: Any, allowed: list[str], also: tuple[str, ...]
         if key not in allowed:
             where = f"{path}.{key}" if path else str(key)
             raise ConfigError(f"unknown setting {where!r}.{did_you_mean(str(key), [*allowed, *also])}")
-
-
-def _cause(error: BaseException) -> str:
-    # Hydra wraps what a constructor raises; people need the innermost sentence that is ours
-    chain: BaseException | None = error
-    while chain is not None:
-        if isinstance(chain, PsiError):
-            return str(chain)
-        chain = chain.__cause__
-    return f"{type(error).__name__}: {error}"
 
 
 def _mask(node: Any) -> Any:

@@ -12,7 +12,7 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
 
 from experiments.cell import Cell
-from experiments.tables import cells_table
+from experiments.tables import show_cells
 from psi.errors import PsiError
 
 NOTE = "outcome.json"
@@ -50,7 +50,7 @@ def _finish(folder: Path) -> None:
         return  # a configuration error stopped everything before the first job; it has been reported
     cells = [(Path(note["store"]), Cell(**note["cell"])) for note in notes]
     try:
-        sys.stdout.write(cells_table(cells))
+        show_cells(cells)
     except PsiError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from error

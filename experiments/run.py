@@ -22,7 +22,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.cell import Cell, run_cell
-from experiments.complaints import explained
+from experiments.complaints import CONF, explained
 from experiments.compose import masked, run_from, unused
 from experiments.outcome import note_outcome
 from psi.errors import PsiError
@@ -41,7 +41,7 @@ def main() -> None:
         raise SystemExit(2) from None
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="config")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def _job(config: DictConfig) -> None:
     choices = HydraConfig.get().runtime.choices
     dataset, method = str(choices["dataset"]), str(choices["method"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from psi.agent.protocols import Reader
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from psi.agent.protocols import Reader
 from psi.component import Component, runtime
 from psi.corpus.loader import Loader
 from psi.retrieval.ranking import QuestionRanker, Retriever

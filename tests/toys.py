@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psi.component import Component
-from psi.corpus.records import Passage, Passages
+from psi.agent.answer import Answer
+from psi.component import Component, runtime
+from psi.corpus.records import Passage, Passages, Question
+from psi.errors import ModelError
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableEmbedder(Component):
     """Gives each text the vector that stands for it in the table."""
 
-    table: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    table: dict[str, tuple[float, ...]] = field(default_factory=dict, metadata={"identity": False})  # may hold NaN
 
     def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array([self.table[text] for text in texts], dtype=np.float32)
@@ -44,3 +48,41 @@ class WordEmbedder(Component):
 def corpus(*texts: str) -> Passages:
     """Passages `p0`, `p1`, ... without titles."""
     return Passages([Passage(f"p{number}", "", text) for number, text in enumerate(texts)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FragileEmbedder(WordEmbedder):
+    """Fails as long as the file `broken` exists."""
+
+    broken: str = runtime("")
+
+    def encode_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if Path(self.broken).exists():
+            raise ModelError("the embedding server is down", kind="connection")
+        return super().encode_passages(texts)
+
+    encode_questions = encode_passages
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToyReader(Component):
+    """Answers with the first word of the first passage; notes every call in the file `calls`.
+
+    Every fourth question fails as long as the file `failing` exists.
+    """
+
+    calls: str = runtime("")
+    delay: float = runtime(0.0)
+    failing: str | None = runtime(None)
+
+    def answer(self, questions: Sequence[Question], contexts: Sequence[Sequence[Passage]]) -> Iterator[Answer]:
+        for question, passages in zip(questions, contexts, strict=True):
+            time.sleep(self.delay)
+            with Path(self.calls).open("a") as file:
+                file.write(f"{question.id}\n")
+            if self.failing and Path(self.failing).exists() and zlib.crc32(question.id.encode()) % 4 == 0:
+                yield Answer(question=question.id, status="failed", error_type="http_500", error="server error")
+            else:
+                yield Answer(
+                    question=question.id, status="ok", text=(passages[0].text.split() or [""])[0] if passages else ""
+                )

@@ -29,12 +29,17 @@ def passage_vectors(passages: Passages, embedder: Embedder, store: Store) -> Art
     return store.obtain(stage, make, resumable=True)
 
 
-def question_vectors(questions: Sequence[str], embedder: Embedder, store: Store) -> NDArray[np.float32]:
-    """(q, d) float32 vectors of a batch of questions; batches worth it are kept in the store."""
+def question_vectors(questions: Sequence[str], embedder: Embedder, store: Store, width: int) -> NDArray[np.float32]:
+    """(q, width) float32 vectors of a batch of questions; batches worth it are kept in the store.
+
+    Raises:
+        BadVectorError: a vector is not finite or not `width` wide, as the passages' are.
+    """
     if len(questions) < FEWEST_STORED:
-        return checked_vectors(embedder.encode_questions(questions), questions)
+        return checked_vectors(embedder.encode_questions(questions), questions, width)
     stage = Stage("question_embeddings", VERSION, embedder.identity(), {"questions": digest(list(questions))})
-    return load_vectors(store.obtain(stage, _maker(questions, questions, embedder.encode_questions), resumable=True))
+    stored = load_vectors(store.obtain(stage, _maker(questions, questions, embedder.encode_questions), resumable=True))
+    return checked_vectors(stored, questions, width)
 
 
 def load_vectors(artifact: Artifact) -> NDArray[np.float32]:

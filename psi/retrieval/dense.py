@@ -49,7 +49,7 @@ class DenseIndex:
         check_questions(tuple(questions))
         if not questions:
             return []
-        vectors = question_vectors(questions, self._embedder, self._store)
+        vectors = question_vectors(questions, self._embedder, self._store, self._vectors.shape[1])
         positions, scores = self.nearest(vectors, k)
         return [
             Ranking(tuple(self._ids[i] for i in row), tuple(float(score) for score in values))

@@ -45,7 +45,7 @@ class TreeSearch:
         check_questions(tuple(questions))
         if not questions:
             return []
-        queries = question_vectors(questions, self._config.index.embedder, self._store)
+        queries = question_vectors(questions, self._config.index.embedder, self._store, self._index.vectors.shape[1])
         leaves, scores = beam_search(
             self._index.tree, self._index.vectors, queries, beam=max(self._config.beam, k), k=k
         )

@@ -15,6 +15,6 @@ def safe_name(text: str) -> str:
     Distinct texts give distinct names even where the file system ignores case, so capitals count as unplain.
     """
     plain = re.sub(r"[^a-z0-9._-]+", "_", text.lower())[:_LONGEST].strip("._ ")
-    if plain == text and not _RESERVED.match(plain):
+    if plain and plain == text and not _RESERVED.match(plain):
         return plain
     return f"{plain or 'x'}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"

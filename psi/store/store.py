@@ -57,11 +57,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Artifact:
-    """A finished stage output: its folder, its digest, its manifest."""
+    """A finished stage output: its folder, its digest, its manifest; `made` tells whether it was made just now."""
 
     path: Path
     digest: str
     manifest: Mapping[str, Any]
+    made: bool = False
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -175,7 +176,7 @@ class Store:
             (work / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
             work.replace(final)
         log.info("made %s in %.1f s", stage.name, manifest["seconds"])
-        return Artifact(final, stage.digest, manifest)
+        return Artifact(final, stage.digest, manifest, made=True)
 
 
 def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float) -> dict[str, Any]:

@@ -1,0 +1,115 @@
+"""Every configuration composes and becomes objects; every mistake in one is named."""
+
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from experiments.complaints import CONF, explained
+from experiments.compose import masked, run_from, unused
+from psi.component import settings_of
+from psi.errors import ConfigError
+
+
+def composed(*overrides):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return compose("config", overrides=list(overrides))
+
+
+def group(name):
+    return sorted(path.stem for path in (CONF / name).glob("*.yaml"))
+
+
+# settings that a preset leaves to the user
+REQUIRED = {
+    "dataset=files": ["dataset.corpus=docs"],
+    "embedder=sentence_transformers": ["embedder.model=some/model"],
+    "embedder=http": ["embedder.model=m", "embedder.base_url=http://127.0.0.1:1/v1"],
+    "llm=transformers": ["llm.model=some/model"],
+    "llm=openai_compatible": ["llm.model=m", "llm.base_url=http://127.0.0.1:1/v1"],
+}
+GROUPS = ["dataset", "embedder", "llm", "reader", "method", "abstracts"]
+CHOICES = [f"{name}={choice}" for name in GROUPS for choice in group(name)]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_choice_of_every_group_becomes_a_run(choice):
+    extra = ["reader=generate"] if choice.startswith("llm=") and choice != "llm=smollm2" else []
+    run = run_from(composed(choice, *REQUIRED.get(choice, []), *extra))
+    assert run.k == 10
+    assert run.identity()["method"]["component"] == "experiments.settings.Method"
+
+
+@pytest.mark.parametrize("experiment", group("experiment"))
+def test_every_experiment_composes(experiment):
+    run_from(composed(f"experiment={experiment}"))
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("method=pzi", ["unknown method 'pzi'", "Did you mean 'psi'", "bm25"]),
+        ("dataset=musiqe", ["unknown dataset 'musiqe'", "'musique'"]),
+        ("topk=3", ["unknown setting 'topk'", "Allowed:", "k,"]),
+        ("+topk=3", ["unknown setting 'topk'", "Allowed:"]),
+        ("bean=3", ["unknown setting 'bean'", "Did you mean 'beam'"]),
+        ("method.retriever.bean=3", ["'method.retriever.bean'", "Allowed:", "constant"]),
+        ("+method.retriever.pol=3", ["'method.retriever.pol'", "Did you mean 'pool'"]),
+        ("beam=-1", ["beam=-1", "greater than 0"]),
+        ("beam=abc", ["beam='abc'", "integer"]),
+        ("beam=1.5", ["beam=1.5", "integer"]),
+        ("beam=true", ["beam=True", "integer"]),
+        ("k=0", ["k=0", "greater than 0"]),
+        ("seed=-1", ["seed=-1", "greater than or equal to 0"]),
+        ("max_fail_rate=2", ["max_fail_rate=2", "less than or equal to 1"]),
+        ("method.retriever._target_=psi.retrieval.fusion.Fuson", ["cannot import", "Fuson"]),
+        ("store=${oc.env:PSI_NOT_SET}", ["PSI_NOT_SET"]),
+        ("metrics=[]", ["metrics", "at least 1"]),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named(override, said):
+    with pytest.raises((HydraException, OmegaConfBaseException, ConfigError)) as refused:
+        run_from(composed(override))
+    message = str(refused.value) if isinstance(refused.value, ConfigError) else explained(refused.value, [override])
+    for words in said:
+        assert words in message
+
+
+def test_a_mistake_in_a_file_is_named_with_its_path(tmp_path):
+    (tmp_path / "method").mkdir()
+    (tmp_path / "method" / "mine.yaml").write_text(
+        "_target_: experiments.settings.Method\nname: mine\nretriever:\n  _target_: psi.retrieval.sparse.BM25\n  k_1: 1.2\n"
+    )
+    with pytest.raises(ConfigError, match=r"method\.retriever\.k_1.*Did you mean 'k1'"):
+        run_from(composed("method=mine", f"hydra.searchpath=[file://{tmp_path}]"))
+
+
+def test_numbers_and_zero_keep_their_types():
+    run = run_from(composed("seed=0", "max_fail_rate=1e-5"))
+    assert run.seed == 0
+    assert run.max_fail_rate == 1e-5
+
+
+def test_settings_without_effect_are_found():
+    assert "beam" in unused(composed("method=bm25"))
+    assert "beam" not in unused(composed("method=psi"))
+
+
+def test_secrets_are_masked(monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "sk-very-secret")
+    text = masked(composed("+embedder.api_key=${oc.env:SOME_KEY}"))
+    assert "sk-very-secret" not in text
+    assert "***" in text
+
+
+def test_every_setting_of_a_run_stands_in_the_main_configuration():
+    from experiments.settings import Run
+
+    assert set(settings_of(Run)) <= {str(key) for key in composed()}
+
+
+def test_configuration_files_are_commented():
+    for path in Path(CONF).rglob("*.yaml"):
+        assert path.read_text(encoding="utf-8").lstrip("#! ").strip(), path
