@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from psi.agent.protocols import Reader
+from psi.agent.reader import Reader
 from psi.component import Component, runtime
 from psi.corpus.loader import Loader
 from psi.retrieval.ranking import QuestionRanker, Retriever

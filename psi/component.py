@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import core_schema
 
 from psi.errors import ConfigError
 
@@ -35,6 +36,11 @@ class Component:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, _validated(type(self), field.name, getattr(self, field.name)))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: Any) -> core_schema.CoreSchema:
+        # as a setting of another component: an instance, already checked
+        return core_schema.is_instance_schema(cls)
 
     def identity(self) -> dict[str, Any]:
         """Everything that changes the result, as JSON data: the class and its settings, nested components included."""
@@ -64,7 +70,9 @@ def did_you_mean(word: str, allowed: Iterable[str], *, shown: int = 3) -> str:
 @functools.cache
 def _adapter(component: type, name: str) -> TypeAdapter[Any]:
     hint = get_type_hints(component, include_extras=True)[name]
-    return TypeAdapter(hint, config=ConfigDict(strict=True, arbitrary_types_allowed=True))
+    # pydantic takes no configuration for a class that could have its own
+    config = None if dataclasses.is_dataclass(hint) else ConfigDict(strict=True, arbitrary_types_allowed=True)
+    return TypeAdapter(hint, config=config)
 
 
 def _validated(component: type, name: str, value: Any) -> Any:

@@ -56,7 +56,14 @@ def test_identity_holds_every_setting_that_changes_results_and_no_other():
     assert identity == Outer(device="cpu").identity()
     assert identity["inner"] == Inner().identity()
     assert "device" not in identity
-    for change in ({"beam": 11}, {"rate": 0.4}, {"kind": "b"}, {"seed": 1}, {"inner": Inner(width=5)}, {"names": ("y",)}):
+    for change in (
+        {"beam": 11},
+        {"rate": 0.4},
+        {"kind": "b"},
+        {"seed": 1},
+        {"inner": Inner(width=5)},
+        {"names": ("y",)},
+    ):
         assert Outer(**change).identity() != identity
 
 

@@ -73,6 +73,7 @@ class ToyReader(Component):
 
     calls: str = runtime("")
     delay: float = runtime(0.0)
+    batch_size: int = runtime(1)
     failing: str | None = runtime(None)
 
     def answer(self, questions: Sequence[Question], contexts: Sequence[Sequence[Passage]]) -> Iterator[Answer]:

@@ -11,7 +11,7 @@ from typing import Any
 from experiments.stages.progress import progress
 from experiments.stages.rankings import read_rankings
 from psi.agent.answer import Answer
-from psi.agent.protocols import Reader
+from psi.agent.reader import Reader
 from psi.corpus.records import Benchmark, Passage, Question
 from psi.corpus.subset import subset
 from psi.errors import PsiError

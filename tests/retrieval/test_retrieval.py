@@ -17,7 +17,13 @@ from psi.retrieval.tree import TreeRetriever
 from psi.store import Store
 from tests.toys import TableEmbedder, WordEmbedder, corpus
 
-TEXTS = ["the cat sat on the mat", "a dog ran in the park", "the cat and the dog", "rain fell on the city", "a city of cats"]
+TEXTS = [
+    "the cat sat on the mat",
+    "a dog ran in the park",
+    "the cat and the dog",
+    "rain fell on the city",
+    "a city of cats",
+]
 
 
 def tree(**settings):
@@ -104,7 +110,14 @@ def test_bm25_scores_follow_the_formula(store):
 
 
 def test_zero_vectors_have_cosine_zero_and_stand_in_the_order_of_ids(store):
-    table = {"zero": (0.0, 0.0), "none": (0.0, 0.0), "right": (1.0, 0.0), "left": (-1.0, 0.0), "?": (1.0, 0.0), "0": (0.0, 0.0)}
+    table = {
+        "zero": (0.0, 0.0),
+        "none": (0.0, 0.0),
+        "right": (1.0, 0.0),
+        "left": (-1.0, 0.0),
+        "?": (1.0, 0.0),
+        "0": (0.0, 0.0),
+    }
     index = Dense(embedder=TableEmbedder(table=table)).build(corpus("zero", "none", "right", "left"), store)
     assert index.search(["?"], 4)[0] == Ranking(("p2", "p0", "p1", "p3"), (1.0, 0.0, 0.0, -1.0))
     assert index.search(["0"], 4)[0] == Ranking(("p0", "p1", "p2", "p3"), (0.0, 0.0, 0.0, 0.0))
@@ -123,7 +136,9 @@ def test_a_question_vector_of_another_width_is_refused(store):
         Dense(embedder=embedder).build(corpus("good"), store).search(["?"], 1)
 
 
-VECTORS = hnp.arrays(np.float32, st.tuples(st.integers(1, 60), st.just(3)), elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0]))
+VECTORS = hnp.arrays(
+    np.float32, st.tuples(st.integers(1, 60), st.just(3)), elements=st.sampled_from([-1.0, 0.0, 0.5, 1.0])
+)
 
 
 @given(VECTORS, st.integers(1, 70))
@@ -155,7 +170,9 @@ def test_fusion_scores_by_rank_and_breaks_ties_by_id():
 
 
 def test_a_beam_as_wide_as_the_corpus_equals_dense_search(store):
-    texts = [f"{a} {b} {c}" for a in ("cat", "dog", "fish") for b in ("red", "blue", "old") for c in ("sea", "hill", "town")]
+    texts = [
+        f"{a} {b} {c}" for a in ("cat", "dog", "fish") for b in ("red", "blue", "old") for c in ("sea", "hill", "town")
+    ]
     dense = Dense(embedder=WordEmbedder()).build(corpus(*texts), store)
     wide = tree(beam=len(texts)).build(corpus(*texts), store)
     for question in ("red cat", "old dog town", "fish"):

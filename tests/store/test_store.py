@@ -212,7 +212,22 @@ def test_an_altered_row_file_is_refused_with_its_line(tmp_path):
 
 # --- names and digests ---
 
-HOSTILE = ["a/b|c", "ollama:qwen3:8b", "a b", "a_b", "A_b", "CON", "con", "x" * 300, "../../etc", "", ".", "nul.txt", "é", "\ud800"]
+HOSTILE = [
+    "a/b|c",
+    "ollama:qwen3:8b",
+    "a b",
+    "a_b",
+    "A_b",
+    "CON",
+    "con",
+    "x" * 300,
+    "../../etc",
+    "",
+    ".",
+    "nul.txt",
+    "é",
+    "\ud800",
+]
 
 
 def test_hostile_names_become_distinct_legal_components(tmp_path):
