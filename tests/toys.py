@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from psi.agent.answer import Answer
 from psi.component import Component, runtime
-from psi.corpus.records import Passage, Passages, Question
+from psi.corpus.records import Benchmark, Passage, Passages, Question
 from psi.errors import ModelError
+from psi.metrics import Metric
+from psi.retrieval.ranking import Ranking
+from psi.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,3 +90,42 @@ class ToyReader(Component):
                 yield Answer(
                     question=question.id, status="ok", text=(passages[0].text.split() or [""])[0] if passages else ""
                 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToyLoader(Component):
+    """Three passages and two questions."""
+
+    def fingerprint(self) -> dict[str, str]:
+        return {}
+
+    def load(self) -> Benchmark:
+        questions = (
+            Question("q0", "Which city is in France?", ("Paris",), ("p0",), 1),
+            Question("q1", "Which city is in Italy?", ("Rome",), ("p1",), 1),
+        )
+        return Benchmark("toy", corpus("Paris is in France", "Rome is in Italy", "Nothing is here"), questions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToyRetriever(Component):
+    """Ranks passages by the number of words they share with the question."""
+
+    def build(self, passages: Passages, store: Store) -> ToyIndex:
+        return ToyIndex(passages)
+
+
+class ToyIndex:
+    def __init__(self, passages: Passages):
+        self._passages = passages
+
+    def search(self, questions: Sequence[str], k: int) -> list[Ranking]:
+        return [self._ranking(set(question.strip("?").split()), k) for question in questions]
+
+    def _ranking(self, words: set[str], k: int) -> Ranking:
+        shared = {passage.id: float(len(words & set(passage.text.split()))) for passage in self._passages}
+        best = sorted(shared, key=lambda id_: (-shared[id_], id_))[:k]
+        return Ranking(tuple(best), tuple(shared[id_] for id_ in best))
+
+
+ANSWER_LENGTH = Metric("answer_length", "Length", "answer", lambda prediction, gold: float(len(prediction)))

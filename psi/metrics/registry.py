@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -59,7 +60,7 @@ METRIC_NAMES: tuple[str, ...] = (*_WHOLE, *_ANSWER, *(f"{family}@k" for family i
 
 
 def metric(name: str) -> Metric:
-    """The metric with this name; `@k` is a cutoff of at least 1.
+    """The metric with this name; `@k` is a cutoff of at least 1; `package.module:NAME` is a `Metric` defined elsewhere.
 
     >>> metric("recall@5").label
     'Recall@5'
@@ -67,6 +68,8 @@ def metric(name: str) -> Metric:
     Raises:
         ConfigError: unknown name, a cutoff missing, below 1, or given to a metric that has none.
     """
+    if ":" in name:
+        return _elsewhere(name)
     match = _NAME.fullmatch(name)
     family, cutoff = (match["family"], match["k"]) if match else (name, None)
     if cutoff is not None and family in _CUT:
@@ -78,6 +81,17 @@ def metric(name: str) -> Metric:
         label, answer = _ANSWER[family]
         return Metric(name, label, "answer", answer)
     raise ConfigError(f"unknown metric {name!r}{_why(family, cutoff)}.{did_you_mean(name, METRIC_NAMES)}")
+
+
+def _elsewhere(name: str) -> Metric:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"metric {name!r} can't be imported: {error}. Give it as package.module:NAME.") from error
+    if not isinstance(found, Metric):
+        raise ConfigError(f"metric {name!r} is of type {type(found).__name__}, not a psi.metrics.Metric.")
+    return replace(found, name=name)
 
 
 def _cut_metric(family: str, k: int) -> Metric:

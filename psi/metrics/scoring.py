@@ -17,7 +17,7 @@ from psi.metrics.registry import Metric, metric
 from psi.metrics.summary import Bootstrap, Summary, summarise
 
 FAILED = "failed"
-STATUSES = ("ok", "empty", "parse_failed", "max_steps", "truncated", FAILED)
+STATUSES = ("ok", "empty", "parse_failed", "max_steps", "no_progress", "truncated", FAILED)
 
 
 class QuestionLike(Protocol):
