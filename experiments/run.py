@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -48,7 +50,7 @@ def _job(config: DictConfig) -> None:
     try:
         cell = _run(config, dataset)
     except (PsiError, OmegaConfBaseException) as error:  # refused before it began: the sweep's other jobs still run
-        log.error("%s on %s: %s", method, dataset, error)
+        log.error("%s on %s: %s%s", method, dataset, error, _file_of(error, choices))
         cell = Cell(dataset, method, 0, "", "failed", f"{type(error).__name__}: {error}")
     note_outcome(Path(HydraConfig.get().runtime.output_dir), str(config.store), cell)
 
@@ -59,6 +61,14 @@ def _run(config: DictConfig, dataset: str) -> Cell:
     for key in sorted(given & set(unused(config))):
         log.warning("%s=... has no effect: method %s with reader %s does not use it", key, run.method.name, run.reader)
     return run_cell(run, dataset, masked(config))
+
+
+def _file_of(error: Exception, choices: Mapping[str, str | None]) -> str:
+    """The configuration file of the group that an error speaks of, if it does."""
+    group = re.match(r"(?:unknown setting ')?(\w+)[.:]", str(error))
+    if group is None or choices.get(group[1]) is None:
+        return ""
+    return f" (conf/{group[1]}/{choices[group[1]]}.yaml, or the command line)"
 
 
 if __name__ == "__main__":

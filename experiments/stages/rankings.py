@@ -10,6 +10,7 @@ from typing import Any
 
 from experiments.stages.progress import progress
 from psi.corpus.records import Benchmark, Passages, Question
+from psi.errors import InputError
 from psi.retrieval.ranking import QuestionRanker, Ranking, Retriever
 from psi.store import Artifact, RowLog, Stage, Store, read_rows, write_rows
 
@@ -84,7 +85,10 @@ def _scopes(benchmark: Benchmark) -> dict[str | None, list[Question]]:
 
 
 def _of_document(passages: Passages, document: str) -> Passages:
-    return Passages([passage for passage in passages if passage.document == document])
+    own = [passage for passage in passages if passage.document == document]
+    if not own:
+        raise InputError(f"a question is about the document {document!r}, but no passage belongs to it.")
+    return Passages(own)
 
 
 def _ranking_row(question: Question, ranking: Ranking) -> dict[str, Any]:

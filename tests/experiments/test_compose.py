@@ -80,7 +80,7 @@ def test_a_mistake_is_named(override, said):
 def test_a_mistake_in_a_file_is_named_with_its_path(tmp_path):
     (tmp_path / "method").mkdir()
     (tmp_path / "method" / "mine.yaml").write_text(
-        "_target_: experiments.settings.Method\nname: mine\nretriever:\n  _target_: psi.retrieval.sparse.BM25\n  k_1: 1.2\n"
+        "_target_: experiments.settings.Method\nname: m\nretriever: {_target_: psi.retrieval.sparse.BM25, k_1: 1.2}\n"
     )
     with pytest.raises(ConfigError, match=r"method\.retriever\.k_1.*Did you mean 'k1'"):
         run_from(composed("method=mine", f"hydra.searchpath=[file://{tmp_path}]"))

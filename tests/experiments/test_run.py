@@ -56,8 +56,8 @@ def test_one_cell_ends_with_a_table_and_its_record(tmp_path):
 
 
 def test_a_sweep_goes_on_past_a_failing_cell_and_a_second_start_runs_only_that(tmp_path):
-    sweep = ["-m", *SMALL, "method=bm25,dense,rrf", "embedder=fragile", f"embedder.broken={tmp_path}/broken", "answers=0",
-             f"hydra.searchpath=[file://{ROOT}/tests/conf]"]  # fmt: skip
+    fragile = ["embedder=fragile", f"embedder.broken={tmp_path}/broken", f"hydra.searchpath=[file://{ROOT}/tests/conf]"]
+    sweep = ["-m", *SMALL, "method=bm25,dense,rrf", "answers=0", *fragile]
     (tmp_path / "broken").touch()
     code, out, err = run(tmp_path / "store", *sweep)
     assert code == 1, err
@@ -87,7 +87,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path):
     assert code == 0, err
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
     asked = _lines(calls)
-    # a question is asked again only if the kill came between its asking and its row (here: twice, and the row cut above)
+    # asked again only where the kill came between asking and writing: at most twice, and the row cut above
     assert len(set(asked)) == 24
     assert len(asked) <= 24 + 3
 
@@ -96,7 +96,7 @@ def test_a_second_process_on_the_same_run_is_refused(tmp_path):
     arguments = [*SMALL, "method=bm25", *toy_reader(tmp_path / "calls", delay=0.3)]
     first = start(tmp_path / "store", *arguments)
     _wait_for(lambda: _lines(tmp_path / "calls"), first)
-    code, out, err = run(tmp_path / "store", *arguments)
+    code, _, err = run(tmp_path / "store", *arguments)
     first.kill()
     first.communicate()
     assert code == 1
@@ -141,6 +141,37 @@ def test_a_value_out_of_range_ends_without_traceback(tmp_path):
     code, _, err = run(tmp_path, "beam=-1")
     assert code == 1
     assert "beam=-1" in err and "Traceback" not in err
+
+
+def test_seeds_make_separate_runs_and_equal_seeds_equal_bytes(tmp_path):
+    sweep = [
+        "-m",
+        *SMALL,
+        "method=psi_tree",
+        "embedder=words",
+        "answers=0",
+        f"hydra.searchpath=[file://{ROOT}/tests/conf]",
+    ]
+    code, out, err = run(tmp_path / "one", *sweep, "seed=0,1,2")
+    assert code == 0, err
+    assert "0, 1, 2" in out
+    cells = [json.loads(path.read_text()) for path in (tmp_path / "one").rglob("cell.json")]
+    assert sorted(cell["seed"] for cell in cells) == [0, 1, 2]
+    assert len({cell["stages"]["benchmark"] for cell in cells}) == 3
+    code, _, err = run(tmp_path / "two", *sweep, "seed=1")
+    assert code == 0, err
+    again = results(tmp_path / "two")
+    assert again and again.items() <= results(tmp_path / "one").items()
+
+
+def test_a_mistake_in_a_file_is_reported_with_the_file(tmp_path):
+    (tmp_path / "method").mkdir()
+    (tmp_path / "method" / "mine.yaml").write_text(
+        "_target_: experiments.settings.Method\nname: m\nretriever: {_target_: psi.retrieval.sparse.BM25, k_1: 1.2}\n"
+    )
+    code, _, err = run(tmp_path / "store", "method=mine", f"hydra.searchpath=[file://{tmp_path}]")
+    assert code == 1
+    assert "conf/method/mine.yaml" in err and "method.retriever.k_1" in err and "'k1'" in err
 
 
 def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path):
