@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, NotRequired
@@ -113,6 +114,7 @@ class _Record(NamedTuple):
     hops: int
     kind: str = ""
     answerable: bool = True
+    steps: Iterable[str] = ()
 
 
 class _Paragraph(TypedDict):
@@ -131,10 +133,19 @@ class _TitledRow(TypedDict):
     supporting_facts: list[tuple[str, int]]
 
 
+class _2WikiRow(_TitledRow):
+    evidences: NotRequired[list[tuple[str, str, str]]]  # (subject, relation, object)
+
+
 class _MusiqueParagraph(TypedDict):
     title: str
     paragraph_text: str
     is_supporting: bool
+
+
+class _MusiqueStep(TypedDict):
+    question: str
+    answer: str
 
 
 class _MusiqueRow(TypedDict):
@@ -144,7 +155,7 @@ class _MusiqueRow(TypedDict):
     answer_aliases: list[str]
     answerable: NotRequired[bool]
     paragraphs: list[_MusiqueParagraph]
-    question_decomposition: list[Any]
+    question_decomposition: list[_MusiqueStep]
 
 
 class _PopqaRow(TypedDict):
@@ -189,8 +200,9 @@ def _hotpotqa(row: _TitledRow, position: int) -> _Record:
     return _titled(row, position, joiner="")
 
 
-def _2wiki(row: _TitledRow, position: int) -> _Record:
-    return _titled(row, position, joiner=" ")
+def _2wiki(row: _2WikiRow, position: int) -> _Record:
+    steps = [f"{subject} {relation}" for subject, relation, _ in row.get("evidences", [])]
+    return _titled(row, position, joiner=" ")._replace(steps=steps)
 
 
 def _musique(row: _MusiqueRow, position: int) -> _Record:
@@ -203,7 +215,20 @@ def _musique(row: _MusiqueRow, position: int) -> _Record:
         hops=len(row["question_decomposition"]),
         kind=row["id"].split("__")[0],
         answerable=row.get("answerable", True),
+        steps=_musique_steps(row["question_decomposition"]),
     )
+
+
+def _musique_steps(decomposition: Sequence[_MusiqueStep]) -> list[str]:
+    """Sub-questions in which `#2` stands for the answer to the second; `Hello Love >> performer` loses its mark."""
+    earlier: dict[str, str] = {}
+    steps = []
+    for number, step in enumerate(decomposition, start=1):
+        # a number of no earlier step is part of the text (`the #40 hit`)
+        text = re.sub(r"#\d+", lambda found: earlier.get(found[0], found[0]), step["question"])
+        steps.append(text.replace(" >> ", " "))
+        earlier[f"#{number}"] = step["answer"]
+    return steps
 
 
 def _popqa(row: _PopqaRow, position: int) -> _Record:
@@ -248,7 +273,7 @@ class _Format(NamedTuple):
 
 _FORMATS: dict[RecordKind, _Format] = {
     "hotpotqa": _Format(TypeAdapter(_TitledRow), _hotpotqa, by_title=True),
-    "2wiki": _Format(TypeAdapter(_TitledRow), _2wiki, by_title=True),
+    "2wiki": _Format(TypeAdapter(_2WikiRow), _2wiki, by_title=True),
     "musique": _Format(TypeAdapter(_MusiqueRow), _musique),
     "popqa": _Format(TypeAdapter(_PopqaRow), _popqa),
     "nq": _Format(TypeAdapter(_NqRow), _nq),
@@ -298,6 +323,7 @@ def _stripped(record: _Record, counts: Counter[str]) -> _Record:
     return record._replace(
         question=clean(record.question, counts),
         answers=[clean(answer, counts) for answer in record.answers],
+        steps=[clean(step) for step in record.steps],
         gold=[Reference(clean(title), text and clean(text)) for title, text in record.gold],
     )
 
@@ -312,4 +338,5 @@ def _question(record: _Record, find: Callable[[Reference], str | None]) -> Quest
         hops=record.hops,
         kind=record.kind,
         answerable=record.answerable,
+        steps=tuple(step for step in record.steps if step),
     )

@@ -39,7 +39,8 @@ class Question:
     `answers` are all accepted strings, the main one first (empty: not scored). `gold` are ids of supporting passages
     (empty: left out of recall). `hops` is the number of passages that must be combined (None: unknown). `kind` is the
     benchmark's own type label. `document` scopes the question to one document. `answerable` is False where the right
-    reaction is to say that the corpus does not tell.
+    reaction is to say that the corpus does not tell. `steps` are the benchmark's own sub-questions in order, earlier
+    answers filled in (empty: it has none).
     """
 
     id: str
@@ -50,6 +51,7 @@ class Question:
     kind: str = ""
     document: str | None = None
     answerable: bool = True
+    steps: tuple[str, ...] = ()
 
 
 class Passages(Sequence[Passage]):

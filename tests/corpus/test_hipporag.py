@@ -36,7 +36,10 @@ MUSIQUE = {
         {"idx": 1, "title": "Paris", "paragraph_text": PARIS_TEXAS["text"], "is_supporting": True},
         {"idx": 2, "title": "France", "paragraph_text": FRANCE["text"], "is_supporting": True},
     ],
-    "question_decomposition": [{"id": 1}, {"id": 2}],
+    "question_decomposition": [
+        {"id": 1, "question": "France >> capital", "answer": "Paris"},
+        {"id": 2, "question": "What is #1 called?", "answer": "City of Light"},
+    ],
 }
 POPQA = {
     "id": 7,
@@ -69,15 +72,43 @@ def _load(folder: Path, kind: str, rows: list[Any], corpus: list[Any] = CORPUS, 
     return _loader(folder, kind, rows, corpus, **settings).load()
 
 
-TWOWIKI = TITLED | {"context": [["France", ["France is a country.", "Its capital is Paris."]], *TITLED["context"][1:]]}
+TWOWIKI = TITLED | {
+    "context": [["France", ["France is a country.", "Its capital is Paris."]], *TITLED["context"][1:]],
+    "evidences": [["France", "capital", "Paris"], ["Paris", "river", "Seine"]],
+}
+MUSIQUE_STEPS = ("France capital", "What is Paris called?")
 
 
 @pytest.mark.parametrize(
     ("kind", "row", "question"),
     [
         ("hotpotqa", TITLED, Question("a1", "What?", ("Paris",), ("00001", "00002"), 2, "bridge")),
-        ("2wiki", TWOWIKI, Question("a1", "What?", ("Paris",), ("00001", "00002"), 2, "bridge")),
-        ("musique", MUSIQUE, Question("2hop__1_2", "What?", ("Paris", "City of Light"), ("00002", "00001"), 2, "2hop")),
+        (
+            "2wiki",
+            TWOWIKI,
+            Question(
+                "a1",
+                "What?",
+                ("Paris",),
+                ("00001", "00002"),
+                2,
+                "bridge",
+                steps=("France capital", "Paris river"),
+            ),
+        ),
+        (
+            "musique",
+            MUSIQUE,
+            Question(
+                "2hop__1_2",
+                "What?",
+                ("Paris", "City of Light"),
+                ("00002", "00001"),
+                2,
+                "2hop",
+                steps=MUSIQUE_STEPS,
+            ),
+        ),
         (
             "popqa",
             POPQA,
@@ -114,6 +145,12 @@ def test_popqa_aliases_as_json_text_or_as_a_list(tmp_path: Path, aliases: Any) -
 def test_popqa_aliases_that_are_malformed_are_refused(tmp_path: Path, aliases: str) -> None:
     with pytest.raises(InputError, match=r"toy\.json, row 1: possible_answers=.*not a JSON list of strings"):
         _load(tmp_path, "popqa", [POPQA, POPQA | {"id": 8, "possible_answers": aliases}])
+
+
+def test_a_number_that_is_no_earlier_step_stays_in_a_sub_question(tmp_path: Path) -> None:
+    row = MUSIQUE | {"question_decomposition": [{"question": "Who sang the #1 hit #40?", "answer": "Paris"}]}
+    (question,) = _load(tmp_path, "musique", [row]).questions
+    assert question.steps == ("Who sang the #1 hit #40?",)
 
 
 def test_gold_that_the_corpus_lacks_counts_as_missed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

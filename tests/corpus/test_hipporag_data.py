@@ -152,6 +152,26 @@ def test_hops_and_kinds(name: str, hops: dict[int, int], kinds: set[str]) -> Non
 
 
 @needs_data
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("twowiki", ("Lothair II mother", "Ermengarde of Tours date of death")),
+        (
+            "musique_train",
+            (
+                "What company published Journal of Psychotherapy Integration?",
+                "Who was the first president of American Psychological Association ?",
+            ),
+        ),
+    ],
+)
+def test_gold_sub_questions(name: str, steps: tuple[str, ...]) -> None:
+    questions = _benchmark(name).questions
+    assert questions[0].steps == steps
+    assert all(question.steps and not any("#" in step for step in question.steps) for question in questions)
+
+
+@needs_data
 def test_popqa_aliases_are_parsed() -> None:
     questions = _benchmark("popqa").questions
     assert not any(answer.startswith(("[", '"')) for question in questions for answer in question.answers)
