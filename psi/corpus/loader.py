@@ -17,7 +17,7 @@ class Loader(Protocol):
         ...
 
     def fingerprint(self) -> Mapping[str, str]:
-        """sha256 of every source file by name, without parsing them; empty for generated data.
+        """sha256 of every source file by name, without parsing them; for generated data, the version of the generator.
 
         Together with `identity()` it decides whether a stored benchmark is still the right one.
         """

@@ -15,6 +15,8 @@ from psi.corpus.encyclopedia.questions import Library, Plan, plan_questions
 from psi.corpus.encyclopedia.world import THEMES
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
 
+VERSION = 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Encyclopedia(Component):
@@ -32,6 +34,10 @@ class Encyclopedia(Component):
     questions: NonNegativeInt = 200
     seed: NonNegativeInt = 0
     skew: Annotated[float, Field(ge=1)] = 1.0
+
+    def fingerprint(self) -> dict[str, str]:
+        """The version of the generator: raised whenever equal settings give other bytes than before."""
+        return {"generator": str(VERSION)}
 
     def load(self) -> Benchmark:
         """Make the encyclopedia and its questions."""
