@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+from psi.models.thinking import without_thinking
+
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 # a directive starts its line; bold, bullets, quotes and full-width colons are tolerated
 _DIRECTIVE = re.compile(
@@ -29,12 +30,6 @@ class Directive:
     kind: Literal["answer", "retrieve", "empty", "parse_failed"]
     text: str = ""
     complete: bool = False
-
-
-def without_thinking(text: str) -> str:
-    """The reply without `<think>…</think>` blocks, closed or not, and without what stands before a lone `</think>`."""
-    visible = _THINKING.sub("", text)
-    return visible.rpartition("</think>")[2]
 
 
 def parse_reply(reply: str) -> Directive:

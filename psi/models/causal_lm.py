@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import PositiveInt
 
 from psi.component import Component, runtime
+from psi.errors import ModelError
 from psi.models.bundled import BUNDLED, smollm2_folder
 from psi.models.devices import Dtype, resolved_device, resolved_dtype, torch_dtype
 
@@ -71,3 +72,10 @@ class CausalLanguageModel(Component):
             attn_implementation="sdpa",  # the one implementation that takes any attention mask on every device
         )
         return network.to(resolved_device(self.device)).eval()
+
+
+def out_of_memory(model: str, error: Exception) -> ModelError:
+    """The failure of a call that needed more memory than the device has."""
+    return ModelError(
+        f"{model} ran out of memory: {str(error)[:200]} Lower batch_size or context_tokens.", kind="out_of_memory"
+    )

@@ -33,7 +33,7 @@ class QwenReranker(CausalLanguageModel):
     prefix, suffix: what stands before and after every pair, control tokens included.
     pair: the pair itself, with the places `{instruction}`, `{question}` and `{passage}`, the last at its end.
     instruction: the task, in the words of the model card unless yours differs.
-    yes, no: the words whose logits are compared; one token each.
+    positive, negative: the words whose logits are compared; one token each.
     batch_size: pairs in one forward pass; pairs of like length go together.
     """
 
@@ -41,14 +41,16 @@ class QwenReranker(CausalLanguageModel):
     suffix: str
     pair: str = "<Instruct>: {instruction}\n<Query>: {question}\n<Document>: {passage}"
     instruction: str = "Given a web search query, retrieve relevant passages that answer the query"
-    yes: str = "yes"
-    no: str = "no"
+    positive: str = "yes"
+    negative: str = "no"
     batch_size: PositiveInt = runtime(16)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.pair.endswith("{passage}") or "{question}" not in self.pair:
-            raise ConfigError(f"{type(self).__name__}: pair={self.pair!r} must hold {{question}} and end in {{passage}}.")
+            raise ConfigError(
+                f"{type(self).__name__}: pair={self.pair!r} must hold {{question}} and end in {{passage}}."
+            )
 
     def score(self, questions: Sequence[str], passages: Sequence[str]) -> NDArray[np.float32]:
         """(n,) logit(yes) − logit(no) of the pairs (questions[i], passages[i])."""
@@ -84,9 +86,13 @@ class QwenReranker(CausalLanguageModel):
         ids, mask = self._padded(prompts)
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)  # padding must not move a prompt
         with torch.inference_mode():
-            logits = self._network(
-                input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1, use_cache=False
-            ).logits[:, -1].float()
+            logits = (
+                self._network(
+                    input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=1, use_cache=False
+                )
+                .logits[:, -1]
+                .float()
+            )
         yes, no = self._verdicts
         difference: NDArray[np.float32] = (logits[:, yes] - logits[:, no]).cpu().numpy()
         return difference
@@ -116,11 +122,11 @@ class QwenReranker(CausalLanguageModel):
     @cached_property
     def _verdicts(self) -> tuple[int, int]:
         ids = []
-        for word in (self.yes, self.no):
+        for word in (self.positive, self.negative):
             tokens = self._tokenizer(word, add_special_tokens=False)["input_ids"]
             if len(tokens) != 1 or tokens[0] == self._tokenizer.unk_token_id:
                 raise ConfigError(
-                    f"reranker model={self.model!r}: {word!r} is not one token of its vocabulary. Set yes and no to "
+                    f"reranker model={self.model!r}: {word!r} is not one token of its vocabulary. Set positive and negative to "
                     "words that are."
                 )
             ids.append(tokens[0])

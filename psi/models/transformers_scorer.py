@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psi.errors import ModelError
-from psi.models.causal_lm import CausalLanguageModel
+from psi.models.causal_lm import CausalLanguageModel, out_of_memory
 from psi.models.protocols import SpanScores
 from psi.models.trie import TokenTrie
 
@@ -49,7 +49,10 @@ class TransformersScorer(CausalLanguageModel):
 
         Raises:
             PromptTooLongError: prompt and spans do not fit the window.
+            ModelError: the device has too little memory.
         """
+        import torch
+
         if not spans:
             return SpanScores(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64), 0)
         shared, question = self._split(prefix, prompt)
@@ -58,7 +61,10 @@ class TransformersScorer(CausalLanguageModel):
         needed = length + int(trie.depths.max()) + 1
         if needed > self.window:
             raise PromptTooLongError(needed, self.window)
-        steps, line_ends = self._log_probabilities(shared, question, trie)
+        try:
+            steps, line_ends = self._log_probabilities(shared, question, trie)
+        except torch.OutOfMemoryError as error:
+            raise out_of_memory(self.model, error) from None
         return SpanScores(trie.sums(steps)[trie.ends], line_ends[trie.ends], trie.depths[trie.ends], length)
 
     def _tokens(self, text: str) -> list[int]:
