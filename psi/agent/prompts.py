@@ -39,11 +39,12 @@ Answer: the answer alone, in as few words as possible (a name, a date, a number,
 
 def reading_prompt(question: str, passages: Sequence[Passage]) -> str:
     """The prompt of the generating reader: instruction, fenced passages, question."""
-    blocks = [_fenced(number, passage) for number, passage in enumerate(passages, start=1)]
+    blocks = [fenced(number, passage) for number, passage in enumerate(passages, start=1)]
     return "\n\n".join([READING_INSTRUCTION, *blocks, f"Question: {' '.join(question.split())}"])
 
 
-def _fenced(number: int, passage: Passage) -> str:
+def fenced(number: int, passage: Passage) -> str:
+    """A passage between numbered marks, so that whatever it says stays material."""
     # a passage must not be able to close its own fence
     content = _FENCE.sub("", passage.content)
     return f"<passage {number}>\n{content}\n</passage {number}>"
