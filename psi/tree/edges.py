@@ -36,6 +36,31 @@ def maximum_spanning_forest(n: int, edges: Edges) -> Edges:
     return ordered.take(np.flatnonzero(_joins(n, ordered.u, ordered.v)))
 
 
+def merged_forest(n: int, forest: Edges, more: Edges) -> Edges:
+    """`maximum_spanning_forest` of both lists when the first already stands in the total order and only `more` is sorted."""
+    more = more.take(total_order(more))
+    both = Edges(*_merged(forest.u, forest.v, forest.weight, more.u, more.v, more.weight))
+    return both.take(np.flatnonzero(_joins(n, both.u, both.v)))
+
+
+@compiled
+def _merged(u: Ids, v: Ids, w: Floats, mu: Ids, mv: Ids, mw: Floats) -> tuple[Ids, Ids, Floats]:
+    total = len(u) + len(mu)
+    ou, ov, ow = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.float32)
+    i = j = 0
+    for p in range(total):
+        first = j == len(mu)
+        if i < len(u) and j < len(mu):
+            first = w[i] > mw[j] or (w[i] == mw[j] and (u[i] < mu[j] or (u[i] == mu[j] and v[i] <= mv[j])))
+        if first:
+            ou[p], ov[p], ow[p] = u[i], v[i], w[i]
+            i += 1
+        else:
+            ou[p], ov[p], ow[p] = mu[j], mv[j], mw[j]
+            j += 1
+    return ou, ov, ow
+
+
 @compiled
 def find_root(parent: Ids, x: int) -> int:
     """The representative of x, halving the path on the way."""

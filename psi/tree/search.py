@@ -2,15 +2,15 @@
 
 from typing import Literal
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from psi.errors import InputError
-from psi.tree.compiled import compiled, compiled_parallel
+from psi.tree.compiled import compiled
 from psi.tree.tree import Tree
 from psi.tree.vectors import unit_rows
 from psi.tree.weights import LANES, Floats, Ids, weight
+from psi.tree.workers import in_pieces
 
 
 def beam_search(
@@ -36,8 +36,17 @@ def beam_search(
     asked = unit_rows(queries, width=nodes.shape[1], what="queries")
     _check_settings(beam, k)
     layer = starting_layer(tree, beam) if start_layer == "auto" else _checked_layer(tree, start_layer)
-    first, stop = tree.layer_offsets[layer], tree.layer_offsets[layer + 1]
-    return _search(nodes, asked, tree.child_offsets, tree.child_ids, first, stop, layer, beam, min(k, tree.n_leaves))
+    first, stop_node = int(tree.layer_offsets[layer]), int(tree.layer_offsets[layer + 1])
+    ids = np.full((len(asked), min(k, tree.n_leaves)), -1, np.int64)
+    scores = np.full(ids.shape, -np.inf, np.float32)
+    in_pieces(
+        len(asked),
+        16,
+        lambda start, stop: _search(
+            nodes, asked, tree.child_offsets, tree.child_ids, first, stop_node, layer, beam, ids, scores, start, stop
+        ),
+    )
+    return ids, scores
 
 
 def starting_layer(tree: Tree, beam: int) -> int:
@@ -58,21 +67,30 @@ def _check_settings(beam: int, k: int) -> None:
             raise InputError(f"{name}={value}: expected at least 1")
 
 
-@compiled_parallel
+@compiled
 def _search(
-    nodes: Floats, asked: Floats, offsets: Ids, children: Ids, first: int, stop: int, height: int, beam: int, k: int
-) -> tuple[Ids, Floats]:
-    ids = np.full((len(asked), k), -1, np.int64)
-    scores = np.full((len(asked), k), -np.inf, np.float32)
-    for q in numba.prange(len(asked)):
-        candidates = np.arange(first, stop)
-        for h in range(height, 0, -1):
-            best, _ = _nearest(nodes, asked[q], candidates, beam)
+    nodes: Floats,
+    asked: Floats,
+    offsets: Ids,
+    children: Ids,
+    first: int,
+    stop_node: int,
+    height: int,
+    beam: int,
+    ids: Ids,
+    scores: Floats,
+    start: int,
+    stop: int,
+) -> None:
+    k = ids.shape[1]
+    for q in range(start, stop):
+        candidates = np.arange(first, stop_node)
+        for _ in range(height):
+            best, _similarity = _nearest(nodes, asked[q], candidates, beam)
             candidates = _expand(best, offsets, children)
         best, similarity = _nearest(nodes, asked[q], candidates, k)
         ids[q, : len(best)] = best
         scores[q, : len(best)] = similarity
-    return ids, scores
 
 
 @compiled

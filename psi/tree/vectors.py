@@ -2,16 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from psi.errors import InputError
-from psi.tree.compiled import compiled_parallel
+from psi.tree.compiled import compiled
 from psi.tree.weights import LANES, Floats, Ids, dot64
+from psi.tree.workers import in_pieces
 
 if TYPE_CHECKING:
     from psi.tree.tree import Tree
+
+CANCELLED = 1e-12  # a sum of unit vectors shorter than this is rounding noise without a direction
 
 
 def checked_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "vectors") -> Floats:
@@ -44,17 +46,19 @@ def unit_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "
 
     Lengths are summed in float64 in the fixed order of `psi.tree.weights`, so the result is the same on any machine.
     """
-    return _normalised(checked_rows(vectors, width=width, what=what))
-
-
-@compiled_parallel
-def _normalised(rows: Floats) -> Floats:
+    rows = checked_rows(vectors, width=width, what=what)
     out = np.empty_like(rows)
-    for i in numba.prange(len(rows)):
-        length = np.sqrt(dot64(rows[i], rows[i], np.empty(LANES, np.float64)))
+    in_pieces(len(rows), 4096, lambda start, stop: _normalise(rows, out, start, stop))
+    return out
+
+
+@compiled
+def _normalise(rows: Floats, out: Floats, start: int, stop: int) -> None:
+    lanes = np.empty(LANES, np.float64)
+    for i in range(start, stop):
+        length = np.sqrt(dot64(rows[i], rows[i], lanes))
         for k in range(rows.shape[1]):
             out[i, k] = np.float32(rows[i, k] / length) if length > 0 else np.float32(0)
-    return out
 
 
 def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
@@ -68,16 +72,21 @@ def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
     out = np.empty((tree.n_nodes, leaves.shape[1]), np.float32)
     out[: tree.n_leaves] = leaves
     for layer in tree.layers()[1:]:
-        _average_children(out, layer, tree.child_offsets, tree.child_ids)
+        first = int(layer[0])
+        in_pieces(
+            len(layer),
+            256,
+            lambda start, stop, first=first: _average(out, first + start, first + stop, tree.child_offsets, tree.child_ids),
+        )
     return out
 
 
-@compiled_parallel
-def _average_children(vectors: Floats, layer: Ids, offsets: Ids, children: Ids) -> None:
+@compiled
+def _average(vectors: Floats, start: int, stop: int, offsets: Ids, children: Ids) -> None:
     width = vectors.shape[1]
-    for p in numba.prange(len(layer)):
-        node = layer[p]
-        total = np.zeros(width, np.float64)
+    total = np.empty(width, np.float64)
+    for node in range(start, stop):
+        total[:] = 0.0
         for c in range(offsets[node], offsets[node + 1]):
             for k in range(width):
                 total[k] += vectors[children[c], k]
@@ -86,4 +95,4 @@ def _average_children(vectors: Floats, layer: Ids, offsets: Ids, children: Ids) 
             square += total[k] * total[k]
         length = np.sqrt(square)
         for k in range(width):
-            vectors[node, k] = np.float32(total[k] / length) if length > 1e-12 else np.float32(0)
+            vectors[node, k] = np.float32(total[k] / length) if length > CANCELLED else np.float32(0)

@@ -9,11 +9,11 @@ two float32 numbers is exact in float64, so fused and separate multiply-adds agr
 machine. Fast passes only choose which pairs get this treatment.
 """
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from psi.tree.compiled import compiled, compiled_parallel
+from psi.tree.compiled import compiled
+from psi.tree.workers import in_pieces
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
@@ -58,13 +58,15 @@ def _equal(a: Floats, b: Floats) -> bool:
     return True
 
 
-@compiled_parallel
-def pair_weights(rows: Floats, u: Ids, v: Ids) -> Floats:
+def pair_weights(rows: Floats, u: Ids, v: Ids, threads: int | None = None) -> Floats:
     """Similarities of the pairs (u[e], v[e]) of `rows` (n, d): float32 (m,), one defined value a pair."""
     out = np.empty(len(u), np.float32)
-    chunk = 256
-    for c in numba.prange((len(u) + chunk - 1) // chunk):
-        lanes = np.empty(LANES, np.float64)
-        for e in range(c * chunk, min(len(u), (c + 1) * chunk)):
-            out[e] = weight(rows[u[e]], rows[v[e]], lanes)
+    in_pieces(len(u), 4096, lambda start, stop: _weigh(rows, u, v, out, start, stop), threads)
     return out
+
+
+@compiled
+def _weigh(rows: Floats, u: Ids, v: Ids, out: Floats, start: int, stop: int) -> None:
+    lanes = np.empty(LANES, np.float64)
+    for e in range(start, stop):
+        out[e] = weight(rows[u[e]], rows[v[e]], lanes)
