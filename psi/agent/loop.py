@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import NonNegativeInt, PositiveInt
 
 from psi.agent.answer import Answer, Status, failed_answer
-from psi.agent.policy import Decision, Policy, Situation, Step
+from psi.agent.policy import Decision, Policy, Situation, Step, query_key
 from psi.agent.trace import Trace
 from psi.component import Component, runtime
 from psi.corpus.records import Passages, Question
@@ -104,7 +103,7 @@ class Agent(Component):
             return _ended(situation, _STATUS[decision.kind], decision.text if decision.kind in _SAID else None)
         if situation.retrievals_left == 0:
             return _ended(situation, "max_steps", NOT_MENTIONED)
-        if self.reorganise and _key(decision.text) in {_key(step.query) for step in situation.steps}:
+        if self.reorganise and query_key(decision.text) in {query_key(step.query) for step in situation.steps}:
             return _ended(situation, "no_progress", NOT_MENTIONED)
         return None
 
@@ -117,14 +116,14 @@ class Agent(Component):
         start = time.perf_counter()
         seen = [0 if self.reorganise else context * len(situation.steps) for situation in situations]
         queries = [self._query(situation) for situation in situations]
-        rankings = search([situation.question for situation in situations], queries, max(k, *(context + n for n in seen)))
+        rankings = search(
+            [situation.question for situation in situations], queries, max(k, *(context + n for n in seen))
+        )
         share = (time.perf_counter() - start) / len(situations)
         after = []
         for situation, query, ranking, n in zip(situations, queries, rankings, seen, strict=True):
             step = _step(query, ranking, ranking.ids[n : n + context], passages, share)
-            after.append(
-                Situation(situation.question, (*situation.steps, step), situation.retrievals_left - 1)
-            )
+            after.append(Situation(situation.question, (*situation.steps, step), situation.retrievals_left - 1))
         return after
 
     def _query(self, situation: Situation) -> str:
@@ -171,7 +170,7 @@ def _ended(situation: Situation, status: Status, text: str | None) -> Answer:
     return Answer(situation.question.id, status, text=text, raw=raw, **_spent(situation))
 
 
-def _spent(situation: Situation, attempts_of_failure: int = 0) -> dict[str, int]:
+def _spent(situation: Situation, attempts_of_failure: int = 0) -> dict[str, Any]:
     """Calls, tokens and passages over all steps."""
     decisions = [step.decision for step in situation.steps if step.decision is not None]
     return {
@@ -180,8 +179,3 @@ def _spent(situation: Situation, attempts_of_failure: int = 0) -> dict[str, int]
         "completion_tokens": sum(decision.completion_tokens for decision in decisions),
         "passages_used": decisions[-1].passages_used if decisions else 0,
     }
-
-
-def _key(query: str) -> str:
-    """What two queries must share to be the same: their words."""
-    return " ".join(re.findall(r"\w+", query.casefold()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from psi.agent.policy import Decision, Situation
+from psi.agent.policy import Decision, Situation, query_key
 from psi.component import Component
 from psi.corpus.records import Question
 from psi.errors import InputError, ModelError
@@ -30,11 +30,9 @@ class OraclePolicy(Component):
 
 
 def _next(situation: Situation) -> Decision:
-    asked = len(situation.steps) - 1
-    steps = _sub_questions(situation.question)
-    if situation.retrievals_left == 0 or asked >= len(steps):
-        return Decision("stop")
-    return Decision("retrieve", steps[asked])
+    asked = {query_key(step.query) for step in situation.steps}
+    left = [step for step in _sub_questions(situation.question) if query_key(step) not in asked]
+    return Decision("retrieve", left[0]) if left and situation.retrievals_left else Decision("stop")
 
 
 def _sub_questions(question: Question) -> tuple[str, ...]:

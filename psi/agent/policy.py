@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -52,6 +53,11 @@ class Situation:
     question: Question
     steps: tuple[Step, ...]
     retrievals_left: int
+
+
+def query_key(query: str) -> str:
+    """What two queries share that ask for the same: their words, whatever the case and punctuation."""
+    return " ".join(re.findall(r"\w+", query.casefold()))
 
 
 @runtime_checkable

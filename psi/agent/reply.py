@@ -32,8 +32,10 @@ class Directive:
     complete: bool = False
 
 
-def parse_reply(reply: str) -> Directive:
+def parse_reply(reply: str, *, paragraphs: bool = False) -> Directive:
     """The first directive of a reply that starts a line, or the same as a JSON object.
+
+    With `paragraphs` an answer goes on to the next directive or the end; without, to the end of its line.
 
     >>> parse_reply("Thought: I should not Retrieve: more.\\n**Answer:** Paris")
     Directive(kind='answer', text='Paris', complete=False)
@@ -41,14 +43,17 @@ def parse_reply(reply: str) -> Directive:
     text = without_thinking(reply)
     if not text.strip():
         return Directive("empty")
-    return _from_json(text) or _from_lines(text) or Directive("parse_failed")
+    return _from_json(text) or _from_lines(text, paragraphs) or Directive("parse_failed")
 
 
-def _from_lines(text: str) -> Directive | None:
+def _from_lines(text: str, paragraphs: bool) -> Directive | None:
     match = _DIRECTIVE.search(text)
     if match is None:
         return None
     lines = [match["text"], *text[match.end() :].split("\n")[1:]]
+    if paragraphs and match["kind"].lower() == "answer":
+        end = next((n for n, line in enumerate(lines) if n and _OTHER_LINE.match(line)), len(lines))
+        return _directive(match["kind"], _bare("\n".join(lines[:end])), complete=end < len(lines))
     for number, line in enumerate(lines):
         if number and _OTHER_LINE.match(line):
             break

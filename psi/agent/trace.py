@@ -48,18 +48,23 @@ def as_text(row: Mapping[str, Any], passages: Passages, times: Mapping[str, Any]
     for number, (step, spent) in enumerate(zip(row["steps"], seconds, strict=True), start=1):
         lines += ["", *_step_lines(number, step, passages, spent)]
     outcome = answer["error"] if answer["status"] == "failed" else answer["text"]
-    lines += ["", f"Outcome ({answer['status']}): {'-' if outcome is None else outcome}", "Best passages over all steps:"]
+    lines += [
+        "",
+        f"Outcome ({answer['status']}): {'-' if outcome is None else outcome}",
+        "Best passages over all steps:",
+    ]
     return "\n".join([*lines, *_ranking_lines(row["ranking"], passages)])
 
 
 def _step_lines(number: int, step: Mapping[str, Any], passages: Passages, seconds: float | None) -> list[str]:
     decision = step["decision"]
-    cost = [] if seconds is None else [f"{seconds:.2f} s"]
+    costs = [] if seconds is None else [f"{seconds:.2f} s"]
     if decision is not None and decision["prompt_tokens"]:
-        cost.append(f"{decision['prompt_tokens']} + {decision['completion_tokens']} tokens")
+        costs.append(f"{decision['prompt_tokens']} + {decision['completion_tokens']} tokens")
+    head = f"Step {number} ({', '.join(costs)})" if costs else f"Step {number}"
     scores = dict(zip(step["passages"], step["scores"], strict=True))
     shown = [_line(id_, scores[id_], passages) for id_ in step["shown"]]
-    return [f"Step {number}{f' ({', '.join(cost)})' if cost else ''}: {step['query']}", *shown, *_decision_lines(decision)]
+    return [f"{head}: {step['query']}", *shown, *_decision_lines(decision)]
 
 
 def _decision_lines(decision: Mapping[str, Any] | None) -> list[str]:
