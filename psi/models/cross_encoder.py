@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEncoderReranker(Component):
-    """A cross-encoder, loaded on first use. Scores are its logits: a sigmoid would make equal what it calls near-certain.
+    """A cross-encoder, loaded on first use. Scores are its logits: a sigmoid would round the best to ties.
 
     model: name on the Hugging Face hub, or a local folder.
     revision: commit, tag or branch on the hub.
@@ -67,7 +67,7 @@ class CrossEncoderReranker(Component):
         import torch
         from sentence_transformers import CrossEncoder
 
-        network = CrossEncoder(
+        network: CrossEncoder = CrossEncoder(
             self.model,
             revision=self.revision,
             device=resolved_device(self.device),

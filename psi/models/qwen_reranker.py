@@ -27,8 +27,8 @@ class QwenReranker(CausalLanguageModel):
     """Qwen3-Reranker (Zhang et al. 2025, arXiv 2506.05176), or any causal model that was trained to judge like it.
 
     The score is logit(yes) − logit(no) at the end of the prompt: the logit of the probability that the model card
-    computes, and so the same order, without the ties of probabilities that round to 1. A pair that does not fit the window
-    loses the end of its passage (counted in the log).
+    computes, and so the same order, without the ties of probabilities that round to 1. A pair that does not fit the
+    window loses the end of its passage (counted in the log).
 
     prefix, suffix: what stands before and after every pair, control tokens included.
     pair: the pair itself, with the places `{instruction}`, `{question}` and `{passage}`, the last at its end.
@@ -114,8 +114,8 @@ class QwenReranker(CausalLanguageModel):
         before, after = self._tokenizer([self.prefix, self.suffix], add_special_tokens=False)["input_ids"]
         if len(before) + len(after) >= self.window:
             raise ConfigError(
-                f"reranker model={self.model!r}: prefix and suffix have {len(before) + len(after)} tokens, the window has "
-                f"{self.window}. Raise context_tokens or shorten them."
+                f"reranker model={self.model!r}: prefix and suffix have {len(before) + len(after)} tokens, the window "
+                f"has {self.window}. Raise context_tokens or shorten them."
             )
         return before, after
 
@@ -126,8 +126,8 @@ class QwenReranker(CausalLanguageModel):
             tokens = self._tokenizer(word, add_special_tokens=False)["input_ids"]
             if len(tokens) != 1 or tokens[0] == self._tokenizer.unk_token_id:
                 raise ConfigError(
-                    f"reranker model={self.model!r}: {word!r} is not one token of its vocabulary. Set positive and negative to "
-                    "words that are."
+                    f"reranker model={self.model!r}: {word!r} is not one token of its vocabulary. Set positive "
+                    "and negative to words that are."
                 )
             ids.append(tokens[0])
         return ids[0], ids[1]
