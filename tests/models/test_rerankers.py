@@ -70,9 +70,8 @@ def judging(folder, **settings):
         model=folder,
         prefix="judge : ",
         suffix=" : ",
-        pair=pair,
         instruction="judge",
-        **{"dtype": "float32", **settings},
+        **settings,
     )
 
 
