@@ -61,7 +61,11 @@ class TreeIndexer(Component):
                 load_vectors(embedded), max_children=self.max_children, rebalance=self.rebalance, device=self.device
             )
             save_tree(folder / "tree", tree)
-            return {"layers": tree.layer_sizes(), "build": asdict(report)}
+            return {
+                "layers": tree.layer_sizes(),
+                "layers_before_rebalancing": report.layer_sizes_before_rebalancing,
+                "spanning": asdict(report.spanning),
+            }
 
         return store.obtain(stage, make)
 
@@ -69,15 +73,16 @@ class TreeIndexer(Component):
         config = {"abstracts": self.abstracts.identity(), "embedder": self.embedder.identity()}
         stage = Stage("abstracts", ABSTRACTS_VERSION, config, {"tree": tree.digest, "passages": passages.digest})
 
-        def make(folder: Path) -> None:
+        def make(folder: Path) -> Mapping[str, Any] | None:
             built = load_tree(tree.path / "tree").tree
-            described = self.abstracts.abstracts(built, passages, load_vectors(embedded), self.embedder)
+            described = self.abstracts.abstracts(built, passages, load_vectors(embedded), self.embedder, folder)
             np.save(folder / "vectors.npy", described.vectors, allow_pickle=False)
             if described.texts is not None:
                 nodes = range(built.n_leaves, len(built.parents))
                 write_rows(folder / "abstracts.jsonl", _rows(nodes, described.texts))
+            return described.facts
 
-        return _open(tree, store.obtain(stage, make))
+        return _open(tree, store.obtain(stage, make, resumable=True))
 
 
 def _rows(nodes: range, texts: list[str]) -> list[dict[str, Any]]:
