@@ -1,4 +1,4 @@
-"""Reading a model's reply: `Thought: …`, then a line `Answer: …` or `Retrieve: …`, in all the ways models write that."""
+"""Reading a model's reply: `Thought: …`, then a line `Answer: …` or `Retrieve: …`, in all the ways models write it."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from psi.errors import ConfigError
 
@@ -62,7 +63,7 @@ def _unpack(source: Path, folder: Path) -> None:
     try:
         _convert(source, scratch)
         scratch.chmod(0o755)  # mkdtemp makes it private
-        os.rename(scratch, folder)
+        scratch.rename(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -76,7 +77,7 @@ def _convert(source: Path, target: Path) -> None:
     config = quantised.config
     if hasattr(config, "quantization_config"):
         del config.quantization_config  # the weights are plain numbers from here on
-    model = type(quantised)._from_config(config, dtype=torch.bfloat16)
+    model: Any = type(quantised)._from_config(config, dtype=torch.bfloat16)  # type: ignore[no-untyped-call]
     model.load_state_dict(quantised.state_dict())
     model.tie_weights()
     model.generation_config = quantised.generation_config

@@ -64,7 +64,7 @@ class CausalLanguageModel(Component):
     def _network(self) -> Any:
         from transformers import AutoModelForCausalLM
 
-        network = AutoModelForCausalLM.from_pretrained(
+        network: Any = AutoModelForCausalLM.from_pretrained(
             self._source,
             revision=self.revision,
             trust_remote_code=self.trust_remote_code,

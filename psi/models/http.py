@@ -33,12 +33,12 @@ FIRST_WAIT_SECONDS = 0.5
 class HttpServer(Component):
     """What every backend on an OpenAI-compatible server needs.
 
-    base_url: address with its version part, such as `http://localhost:8000/v1`; never with a user name, password or query.
+    base_url: address with its version part, such as `http://localhost:8000/v1`, without user name, password or query.
     model: the server's name of the model.
     api_key_env: name of the environment variable that holds the key; None: the server wants no key.
     timeout: seconds until a call counts as failed.
-    retries: further calls after a failure that may pass (time-outs, lost connections, status 408, 409, 425, 429 and 5xx,
-        unreadable replies).
+    retries: further calls after a failure that may pass: a time-out, a lost connection, an unreadable reply, or status
+        408, 409, 425, 429 or 5xx.
     longest_wait: most seconds between two calls, whatever the server asks for in `Retry-After`.
     """
 
@@ -72,12 +72,14 @@ class HttpServer(Component):
         Raises:
             ModelError: a failure that no retry can mend, or the last of all retries; the message holds no secret.
         """
+        from openai import OpenAIError
+
         attempt = 0
         while True:
             attempt += 1
             try:
                 return request(self._client), attempt
-            except Exception as error:
+            except (OpenAIError, UnreadableReplyError, json.JSONDecodeError) as error:
                 failure = self._failure(error, attempt)
                 if not failure.retryable or attempt > self.retries:
                     raise failure from None
@@ -131,17 +133,13 @@ def _kind(error: Exception) -> tuple[str, bool]:
     """A stable word for what went wrong, and whether calling again may help."""
     import openai
 
-    if isinstance(error, (ConfigError, openai.OpenAIError)) and not isinstance(error, openai.APIError):
-        raise error
     if isinstance(error, openai.APITimeoutError):
         return "timeout", True
     if isinstance(error, openai.APIConnectionError):
         return "connection", True
     if isinstance(error, openai.APIStatusError):
         return f"http_{error.status_code}", error.status_code in RETRYABLE_STATUS or error.status_code >= 500
-    if isinstance(error, (UnreadableReplyError, openai.APIError, json.JSONDecodeError)):
-        return "bad_response", True
-    raise error
+    return "bad_response", True
 
 
 def _retry_after(error: Exception) -> float | None:

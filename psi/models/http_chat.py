@@ -26,7 +26,7 @@ class HttpChat(HttpServer):
     max_tokens: longest reply; one that reaches it is marked truncated.
     temperature, top_p, seed: sampling; servers differ in whether they honour the seed.
     stop: strings at which a reply ends.
-    extra_body: further fields of the request: `{options: {num_ctx: 8192}}` for Ollama, `{repetition_penalty: 1.3}` for vLLM.
+    extra_body: further fields of the request, such as `{repetition_penalty: 1.3}` for vLLM.
     concurrency: requests under way at the same time.
     """
 

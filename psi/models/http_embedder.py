@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,19 +51,17 @@ class HttpEmbedder(HttpServer):
     def _encode(self, texts: list[str]) -> NDArray[np.float32]:
         rows: list[Any] = []
         for start in range(0, len(texts), self.batch_size):
-            rows += self.call(
-                lambda client, batch=texts[start : start + self.batch_size]: self._request(client, batch)
-            )[0]
+            rows += self.call(partial(self._request, batch=texts[start : start + self.batch_size]))[0]
         vectors = checked_vectors(rows, width=self.dimensions)
         return unit_rows(vectors) if self.normalize else vectors
 
     def _request(self, client: OpenAI, batch: list[str]) -> list[Any]:
-        size = {} if self.dimensions is None else {"dimensions": self.dimensions}
+        size: dict[str, Any] = {} if self.dimensions is None else {"dimensions": self.dimensions}
         # the client asks for base64 on its own, which several servers do not speak
         response = client.embeddings.create(model=self.model, input=batch, encoding_format="float", **size)
-        data = getattr(response, "data", None)
-        if not isinstance(data, list) or len(data) != len(batch):
-            raise UnreadableReplyError(
-                f"expected {len(batch)} vectors, got {len(data) if isinstance(data, list) else 'none'}"
-            )
-        return [item.embedding for item in sorted(data, key=lambda item: item.index)]
+        data = getattr(response, "data", None) or []
+        if len(data) != len(batch):
+            raise UnreadableReplyError(f"expected {len(batch)} vectors, got {len(data)}")
+        # servers may answer out of order; some leave the index away and keep the order
+        places = [place if getattr(item, "index", None) is None else item.index for place, item in enumerate(data)]
+        return [data[place].embedding for place in np.argsort(places, kind="stable")]

@@ -59,7 +59,7 @@ class ChatModel(Protocol):
     """Conversations to replies."""
 
     def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
-        """One result a conversation, in order. A failed call is a `ModelError` in its place: it never fails the batch."""
+        """One result a conversation, in order; a failed call is a `ModelError` in its place and fails no other."""
         ...
 
     def prompt_tokens(self, conversation: Conversation) -> int | None:
@@ -96,7 +96,7 @@ class SpanScorer(Protocol):
         """Score every span as the rest of the line after `prefix + prompt`; `prefix` is shared by many calls.
 
         Raises:
-            PromptTooLong: the prompt and the spans do not fit the model's window.
+            PromptTooLongError: the prompt and the spans do not fit the model's window.
         """
         ...
 

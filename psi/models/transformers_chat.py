@@ -22,8 +22,8 @@ class TransformersChat(CausalLanguageModel):
     """Writes replies with `generate` and the model's own chat template.
 
     Conversations are sorted by length and padded on the left, so that a batch wastes little work. With temperature 0
-    decoding is greedy. With a higher one every conversation is drawn alone from a generator seeded by `seed` and its own
-    text, so that a reply depends neither on the batch nor on what was asked before.
+    decoding is greedy. With a higher one every conversation is drawn alone from a generator seeded by `seed` and its
+    own text, so that a reply depends neither on the batch nor on what was asked before.
 
     max_new_tokens: longest reply.
     temperature: 0 is greedy.
@@ -49,8 +49,8 @@ class TransformersChat(CausalLanguageModel):
         super().__post_init__()
         if self.max_new_tokens >= self.context_tokens:
             raise ConfigError(
-                f"max_new_tokens={self.max_new_tokens} leaves no room for a prompt in context_tokens={self.context_tokens}: "
-                "lower the one or raise the other."
+                f"max_new_tokens={self.max_new_tokens} leaves no room for a prompt in context_tokens="
+                f"{self.context_tokens}: lower the one or raise the other."
             )
 
     def prompt_limit(self) -> int:
@@ -62,7 +62,7 @@ class TransformersChat(CausalLanguageModel):
         return len(self._ids(conversation))
 
     def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
-        """One result a conversation, in order. A prompt over `prompt_limit` is not run: its reply is empty and truncated.
+        """One result a conversation, in order. A prompt over `prompt_limit` is not run: its reply is empty, truncated.
 
         Raises:
             ConfigError: the model has no chat template.
@@ -87,8 +87,8 @@ class TransformersChat(CausalLanguageModel):
     def _ids(self, conversation: Conversation) -> list[int]:
         if not self._tokenizer.chat_template:
             raise ConfigError(
-                f"model={self.model!r} has no chat template: it is a base model. Use its instruction-tuned version, or the "
-                "span reader (reader=span), which needs none."
+                f"model={self.model!r} has no chat template: it is a base model. Use its instruction-tuned version, or "
+                "the span reader (reader=span), which needs none."
             )
         text = self._tokenizer.apply_chat_template(
             [message._asdict() for message in conversation],

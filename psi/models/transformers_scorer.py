@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +73,8 @@ class TransformersScorer(CausalLanguageModel):
     def _split(self, prefix: str, prompt: str) -> tuple[list[int], list[int]]:
         """Tokens of the whole text, cut where the tokens of the prefix alone end or begin to differ from them."""
         whole = self._tokens(prefix + prompt)
-        shared = len(os.path.commonprefix([self._tokens(prefix), whole]))
+        same = (left == right for left, right in zip(self._tokens(prefix), whole, strict=False))
+        shared = sum(1 for _ in takewhile(bool, same))
         return whole[:shared], whole[shared:]
 
     def _continuations(self, prompt: str, spans: Sequence[str]) -> list[list[int]]:

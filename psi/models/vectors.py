@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from psi.errors import InputError
-from psi.models.protocols import Embedder
 
 
 class BadVectorError(InputError):
@@ -52,19 +51,19 @@ def checked_vectors(
     return np.stack(rows) if rows else np.zeros((0, expected), dtype=np.float32)
 
 
-def embed_passages(
-    embedder: Embedder, ids: Sequence[str], texts: Sequence[str], width: int | None = None
+def encoded(
+    encode: Callable[[Sequence[str]], NDArray[np.float32]], texts: Sequence[str], ids: Sequence[str]
 ) -> NDArray[np.float32]:
-    """(n, d) checked vectors of passages; every complaint names the passage id.
+    """(n, d) checked vectors of texts; every complaint names the id, the embedder's own complaints included.
 
     Raises:
-        BadVectorError: a vector is unusable, with the passage's id.
+        BadVectorError: a vector is unusable.
     """
     try:
-        vectors = embedder.encode_passages(texts)
+        vectors = encode(texts)
     except BadVectorError as error:
         raise BadVectorError(error.row, error.problem, ids[error.row]) from None
-    return checked_vectors(vectors, ids, width)
+    return checked_vectors(vectors, ids)
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
