@@ -42,6 +42,8 @@ def checked_vectors(
         raise InputError(
             f"expected {len(ids)} vectors, got {len(vectors)}: the model skipped or added texts."
         )
+    if isinstance(vectors, np.ndarray) and vectors.ndim == 2 and not len(vectors):
+        return vectors.astype(np.float32)
     rows = [_row(vector) for vector in vectors]
     expected = width if width is not None else (rows[0].size if rows else 0)
     for number, row in enumerate(rows):
