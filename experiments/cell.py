@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments.settings import Run
+from experiments.stages.agent import AgentRun, agent_stage
 from experiments.stages.answers import Answers, answers_stage
 from experiments.stages.benchmark import benchmark_stage, read_benchmark
 from experiments.stages.rankings import rankings_stage
 from experiments.stages.scores import scores_stage
 from psi.corpus.records import Benchmark
+from psi.corpus.subset import subset
 from psi.errors import PsiError, StoreError
 from psi.metrics import metric
 from psi.store import Artifact, Store, digest, safe_name
@@ -84,7 +86,7 @@ def read_cells(root: Path) -> list[Cell]:
 
 
 def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
-    facts = {
+    facts: dict[str, Any] = {
         "dataset": dataset,
         "method": run.method.name,
         "seed": run.seed,
@@ -96,9 +98,9 @@ def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
     except Exception as error:  # whatever stops one cell must not stop the others of the sweep
         log.error("%s on %s failed: %s", run.method.name, dataset, error, exc_info=not isinstance(error, PsiError))
         return Cell(**facts, status="failed", error=_sentence(error))
-    status, error = ("ok", None) if failed is None else ("failed", failed)
+    status = "ok" if failed is None else "failed"
     places = {stage: artifact.path.relative_to(store.root).as_posix() for stage, artifact in stages.items()}
-    return Cell(**facts, status=status, error=error, stages=places, costs=costs)
+    return Cell(**facts, status=status, error=failed, stages=places, costs=costs)
 
 
 def _stages(run: Run, store: Store) -> tuple[dict[str, Artifact], dict[str, Any], str | None]:
@@ -110,43 +112,69 @@ def _stages(run: Run, store: Store) -> tuple[dict[str, Artifact], dict[str, Any]
     benchmark = read_benchmark(loaded)
     _tell(benchmark)
     rankings = rankings_stage(benchmark, run.method.retriever, store, k=run.k)
-    answers = _answers(run, benchmark, rankings, store)
-    scores = scores_stage(benchmark, rankings, answers, run.metrics, store)
+    agent = _agent(run, benchmark, rankings, store)
+    answers = _answers(run, benchmark, rankings, agent, store)
+    scores = scores_stage(benchmark, rankings, answers, run.metrics, store, agent=agent)
+    worked = {"agent": agent.artifact if agent else None, "answers": answers.artifact}
     stages = {"benchmark": loaded, "rankings": rankings, "scores": scores}
-    if answers.artifact is not None:
-        stages["answers"] = answers.artifact
-    return stages, _costs(benchmark, rankings, answers), _too_many_failures(answers, run.max_fail_rate)
+    stages |= {name: artifact for name, artifact in worked.items() if artifact is not None}
+    failed = _too_many_failures(agent.answers if agent else answers.rows, run.max_fail_rate)
+    return stages, _costs(benchmark, stages), failed or _too_many_failures(answers.rows, run.max_fail_rate)
 
 
-def _answers(run: Run, benchmark: Benchmark, rankings: Artifact, store: Store) -> Answers:
+def _agent(run: Run, benchmark: Benchmark, rankings: Artifact, store: Store) -> AgentRun | None:
+    if run.agent is None:
+        return None
+    return agent_stage(
+        benchmark, rankings, run.method.retriever, run.agent, store, k=run.k, context=run.context
+    )  # fmt: skip
+
+
+def _answers(run: Run, benchmark: Benchmark, rankings: Artifact, agent: AgentRun | None, store: Store) -> Answers:
     if run.answers == 0 or not any(metric(name).of == "answer" for name in run.metrics):
         return Answers({}, None)
+    if run.agent is not None and agent is not None:
+        if run.agent.policy.self_answering:
+            asked = subset(benchmark, run.answers, None, run.seed).questions
+            return Answers({question.id: agent.answers[question.id] for question in asked}, agent.artifact)
+        rankings = agent.finished()
     return answers_stage(
         benchmark, rankings, run.reader, store, context=run.context, limit=run.answers, seed=run.seed
     )  # fmt: skip
 
 
-def _too_many_failures(answers: Answers, most: float) -> str | None:
-    if not answers.rows or answers.failed <= most * len(answers.rows):
+def _too_many_failures(rows: Mapping[str, Mapping[str, Any]], most: float) -> str | None:
+    kinds = [str(row["error_type"]) for row in rows.values() if row["status"] == "failed"]
+    if len(kinds) <= most * len(rows):
         return None
-    kinds = sorted({str(row["error_type"]) for row in answers.rows.values() if row["status"] == "failed"})
     return (
-        f"{answers.failed} of {len(answers.rows)} answers failed ({', '.join(kinds)}), more than max_fail_rate={most}. "
-        "Start again to ask for those again."
+        f"{len(kinds)} of {len(rows)} answers failed ({', '.join(sorted(set(kinds)))}), "
+        f"more than max_fail_rate={most}. Start again to ask for those again."
     )
 
 
-def _costs(benchmark: Benchmark, rankings: Artifact, answers: Answers) -> dict[str, Any]:
+def _costs(benchmark: Benchmark, stages: Mapping[str, Artifact]) -> dict[str, Any]:
+    facts = stages["rankings"].facts
     costs: dict[str, Any] = {
         "passages": len(benchmark.passages), "questions": len(benchmark.questions),
-        "index_seconds": rankings.facts["index_seconds"],
-        "search_ms_per_question": round(1000 * rankings.facts["search_seconds"] / len(benchmark.questions), 3),
+        "index_seconds": facts["index_seconds"],
+        "search_ms_per_question": round(1000 * facts["search_seconds"] / len(benchmark.questions), 3),
     }  # fmt: skip
-    if answers.artifact is not None:
-        spent = answers.artifact.facts
-        costs["answer_ms_per_question"] = round(1000 * spent["seconds"] / len(answers.rows), 1)
-        costs |= {"prompt_tokens": spent["prompt_tokens"], "completion_tokens": spent["completion_tokens"]}
+    worked = {name: stages[name] for name in ("agent", "answers") if name in stages}
+    if "agent" in worked:
+        costs["agent_ms_per_question"] = _ms(worked["agent"])
+        costs["agent_steps_per_question"] = worked["agent"].facts["mean_steps"]
+    if "answers" in worked:
+        costs["answer_ms_per_question"] = _ms(worked["answers"])
+    if worked:
+        once = {work.digest: work for work in worked.values()}.values()  # an agent that answers is both
+        costs |= {tokens: sum(work.facts[tokens] for work in once) for tokens in ("prompt_tokens", "completion_tokens")}
     return costs
+
+
+def _ms(work: Artifact) -> float:
+    questions = sum(work.facts["statuses"].values())
+    return round(1000 * float(work.facts["seconds"]) / int(questions), 1)
 
 
 def _tell(benchmark: Benchmark) -> None:

@@ -14,7 +14,7 @@ from psi.component import did_you_mean, settings_of
 from psi.errors import ConfigError, PsiError
 
 # keys of the composed configuration that components refer to by interpolation
-SHARED = ("embedder", "llm", "abstracts", "beam")
+SHARED = ("embedder", "llm", "abstracts", "beam", "hop_budget")
 _SECRET = re.compile(r"(?i)(key|token|secret|password)s?$")
 
 

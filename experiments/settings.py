@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from psi.agent.loop import Agent
 from psi.agent.reader import Reader
 from psi.component import Component, runtime
 from psi.corpus.loader import Loader
@@ -23,13 +24,15 @@ class Method(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Component):
-    """One cell of a sweep: a dataset, a method, a reader, and how much of each.
+    """One cell of a sweep: a dataset, a method, a reader, perhaps an agent, and how much of each.
 
+    agent: retrieves again where the first ranking is not enough; None: the reader answers from the first ranking.
     limit: questions to ask (sampled by id, nested, every gold passage kept); None: all.
     corpus_limit: passages to keep; None: all.
-    answers: questions to answer (a subset of those asked); None: all of them, 0: retrieval only.
+    answers: questions to answer (a subset of those asked); None: all of them, 0: retrieval only. An agent retrieves
+        for all that are asked, so that its rankings can be compared; its answers outside the subset are not scored.
     k: passages retrieved for each question.
-    context: passages that the reader is given.
+    context: passages that the reader is given, and the agent in each of its steps.
     max_fail_rate: share of failed answers above which the run counts as failed.
     store: folder of all artefacts.
     """
@@ -37,6 +40,7 @@ class Run(Component):
     dataset: Loader
     method: Method
     reader: Reader
+    agent: Agent | None = None
     metrics: Annotated[tuple[str, ...], Field(min_length=1)]
     seed: NonNegativeInt = 0
     limit: PositiveInt | None = None

@@ -11,7 +11,7 @@ from typing import Any
 from experiments.stages.progress import progress
 from psi.corpus.records import Benchmark, Passages, Question
 from psi.errors import InputError
-from psi.retrieval.ranking import QuestionRanker, Ranking, Retriever
+from psi.retrieval.ranking import Index, QuestionRanker, Ranking, Retriever
 from psi.store import Artifact, RowLog, Stage, Store, read_rows, write_rows
 
 VERSION = 1
@@ -64,16 +64,21 @@ def _write_rankings(
     return seconds
 
 
+def open_index(benchmark: Benchmark, retriever: Retriever, store: Store, document: str | None) -> Index:
+    """The index of the corpus, or of one document of it; built where the store has none yet."""
+    return retriever.build(_scope(benchmark, document), store)
+
+
 Search = Callable[[Sequence[Question], int], list[Ranking]]
 
 
 def _searcher(
     benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, document: str | None
 ) -> Search:
-    passages = benchmark.passages if document is None else _of_document(benchmark.passages, document)
     if isinstance(retriever, QuestionRanker):
+        passages = _scope(benchmark, document)
         return lambda questions, k: retriever.rank(questions, passages, k)
-    index = retriever.build(passages, store)
+    index = open_index(benchmark, retriever, store, document)
     return lambda questions, k: index.search([question.text for question in questions], k)
 
 
@@ -84,8 +89,10 @@ def _scopes(benchmark: Benchmark) -> dict[str | None, list[Question]]:
     return scopes
 
 
-def _of_document(passages: Passages, document: str) -> Passages:
-    own = [passage for passage in passages if passage.document == document]
+def _scope(benchmark: Benchmark, document: str | None) -> Passages:
+    if document is None:
+        return benchmark.passages
+    own = [passage for passage in benchmark.passages if passage.document == document]
     if not own:
         raise InputError(f"a question is about the document {document!r}, but no passage belongs to it.")
     return Passages(own)

@@ -30,7 +30,7 @@ REQUIRED = {
     "llm=transformers": ["llm.model=some/model"],
     "llm=openai_compatible": ["llm.model=m", "llm.base_url=http://127.0.0.1:1/v1"],
 }
-GROUPS = ["dataset", "embedder", "llm", "reader", "method", "abstracts"]
+GROUPS = ["dataset", "embedder", "llm", "reader", "method", "agent", "abstracts"]
 CHOICES = [f"{name}={choice}" for name in GROUPS for choice in group(name)]
 
 
