@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,10 +21,14 @@ from psi.tree import Tree, mean_vectors
 
 
 class NodeAbstracts(NamedTuple):
-    """(n_nodes, d) vectors of all nodes, leaves first, and the text of each inner node (None: the kind has no text)."""
+    """(n_nodes, d) vectors of all nodes, leaves first, and the text of each inner node (None: the kind has no text).
+
+    `facts` go into the manifest: counts, tokens.
+    """
 
     vectors: NDArray[np.float32]
     texts: list[str] | None
+    facts: Mapping[str, Any] | None = None
 
 
 @runtime_checkable
@@ -31,9 +36,9 @@ class Abstracter(Protocol):
     """A way to describe an inner node by a vector, with or without a text."""
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder
+        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
-        """Describe every inner node."""
+        """Describe every inner node. `folder` holds what an attempt that was stopped left, and becomes the artefact."""
         ...
 
     def identity(self) -> dict[str, Any]:
@@ -46,7 +51,7 @@ class MeanAbstracts(Component):
     """No text: a node is the normalised mean of its children."""
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder
+        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
         """Average bottom-up."""
         return NodeAbstracts(mean_vectors(tree, leaf_vectors), None)
@@ -65,7 +70,7 @@ class ExtractiveAbstracts(Component):
     longest: PositiveInt = 2
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder
+        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
         """Extract keywords layer by layer and embed them."""
         counts, vocabulary = phrase_counts(passages.contents, self.longest)
