@@ -3,28 +3,39 @@
 vectors -> spanning edges -> merge-and-collapse -> rebalancing -> node vectors -> beam search.
 """
 
-from psi.tree.build import build_tree
+from psi.tree.build import BuildReport, build_tree, build_tree_with_report
 from psi.tree.collapse import merge_and_collapse
 from psi.tree.dasgupta import dasgupta_cost
 from psi.tree.edges import Edges
+from psi.tree.insert import Inserted, insert_leaves
 from psi.tree.rebalance import rebalance_tree
 from psi.tree.search import beam_search, starting_layer
-from psi.tree.spanning import spanning_edges
+from psi.tree.spanning import SpanningReport, spanning_edges, spanning_edges_with_report
+from psi.tree.storage import StoredTree, load_tree, save_tree
 from psi.tree.tree import Tree, tree_from_parents
 from psi.tree.vectors import mean_vectors, unit_rows
 from psi.tree.weights import pair_weights
 
 __all__ = [
+    "BuildReport",
     "Edges",
+    "Inserted",
+    "SpanningReport",
+    "StoredTree",
     "Tree",
     "beam_search",
     "build_tree",
+    "build_tree_with_report",
     "dasgupta_cost",
+    "insert_leaves",
+    "load_tree",
     "mean_vectors",
     "merge_and_collapse",
     "pair_weights",
     "rebalance_tree",
+    "save_tree",
     "spanning_edges",
+    "spanning_edges_with_report",
     "starting_layer",
     "tree_from_parents",
     "unit_rows",

@@ -19,7 +19,7 @@ def merge_and_collapse(n: int, edges: Edges) -> Tree:
     """
     if n < 1:
         raise InputError(f"a tree needs at least one leaf, got n={n}; is the corpus empty?")
-    if len(edges.u) and not (0 <= min(edges.u.min(), edges.v.min()) and max(edges.u.max(), edges.v.max()) < n):
+    if len(edges.u) and not (min(edges.u.min(), edges.v.min()) >= 0 and max(edges.u.max(), edges.v.max()) < n):
         raise InputError(f"an edge names a leaf outside 0..{n - 1}")
     parents, rank, n_nodes, joins = _scan(n, edges.u, edges.v)
     if joins != n - 1:

@@ -30,6 +30,23 @@ def dasgupta_cost(tree: Tree, vectors: npt.ArrayLike, weights: PairWeights = "in
     return (inner + _split_cost(tree, np.ones((tree.n_leaves, 1)))) / 2
 
 
+def cost_of_weights(tree: Tree, weights: npt.ArrayLike) -> float:
+    """c(T) for any symmetric pair weights (n_leaves, n_leaves); the diagonal counts for nothing. O(n_leaves^2) a layer."""
+    given = np.asarray(weights, np.float64)
+    if given.shape != (tree.n_leaves, tree.n_leaves):
+        raise InputError(f"weights: expected shape ({tree.n_leaves}, {tree.n_leaves}), got {given.shape}")
+    counts = tree.leaf_counts()
+    apart = np.triu(given, 1)
+    above = np.arange(tree.n_leaves)
+    cost = 0.0
+    for _ in range(tree.height):
+        above = tree.parents[above]
+        met = above[:, None] == above[None, :]
+        cost += float(np.sum(counts[above][:, None] * apart, where=met))
+        apart = np.where(met, 0.0, apart)
+    return cost
+
+
 def _split_cost(tree: Tree, below: npt.NDArray[np.float64]) -> float:
     """The cost for w = inner product of `below`; one layer of vector sums is held at a time."""
     counts = tree.leaf_counts()

@@ -25,6 +25,11 @@ def all_pair_weights(vectors: npt.ArrayLike) -> npt.NDArray[np.float32]:
     return np.stack([_against_all(row, rows) for row in rows])
 
 
+def pair_similarity(a: npt.ArrayLike, b: npt.ArrayLike) -> np.float32:
+    """The similarity of two unit rows."""
+    return np.float32(_against_all(np.asarray(a, np.float32), np.asarray(b, np.float32)[None])[0])
+
+
 def oracle_tree(vectors: npt.ArrayLike) -> OracleTree:
     """Every pair in order of similarity (ties: smaller id, larger id) through merging, leaf and abstract-node collapse."""
     weights = all_pair_weights(vectors)
@@ -78,8 +83,9 @@ def _lane_sums(products: Doubles) -> Doubles:
 
 def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     doubles = rows.astype(np.float64)
-    lengths = np.sqrt(_lane_sums(doubles * doubles))
-    return (doubles / np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
+    squares = _lane_sums(doubles * doubles)
+    leave = (squares == 0) | (np.abs(squares - 1) <= 2.0**-22)
+    return (doubles / np.where(leave, 1.0, np.sqrt(squares))[:, None]).astype(np.float32)
 
 
 def _against_all(row: npt.NDArray[np.float32], rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

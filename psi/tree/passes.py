@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from psi.tree.dendrogram import bottlenecks
+from psi.tree.device import DeviceTiles
 from psi.tree.edges import Edges, joined, merged_forest
 from psi.tree.precision import Operands, honest_products
-from psi.tree.device import DeviceTiles
 from psi.tree.scan import Found, Frontier, Tile, frontier, scan_tile
 from psi.tree.weights import Floats, Ids
 from psi.tree.workers import submitting

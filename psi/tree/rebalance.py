@@ -1,13 +1,15 @@
 """Rebalancing: no node, the root included, keeps more than a given number of children (DESIGN §4)."""
 
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
 from psi.errors import InputError
 from psi.tree.compiled import compiled
 from psi.tree.edges import Edges, joined, maximum_spanning_forest
-from psi.tree.tree import Tree, tree_from_parents
+from psi.tree.seed import grown_tree
+from psi.tree.tree import Tree, renumbered_tree
+from psi.tree.vectors import unit_rows
 from psi.tree.weights import Floats, Ids
 
 Rebalancing = Literal["similar", "even", "none"]
@@ -16,19 +18,30 @@ Rebalancing = Literal["similar", "even", "none"]
 SMALLEST_LIMIT = 3
 
 
-def rebalance_tree(tree: Tree, edges: Edges, max_children: int = 40, how: Rebalancing = "similar") -> Tree:
+def rebalance_tree(tree: Tree, links: Edges | Floats, max_children: int = 40, how: Rebalancing = "similar") -> Tree:
     """The tree with every node of more than `max_children` (>= 3) children split into sibling nodes.
 
     Layers are handled from the bottom; the parts become siblings, a split root gets a new root, all leaves keep equal
     depth, no node is left with a single child, and a node with exactly `max_children` is left alone. `even`: ceil(c / max)
     parts of nearly equal size by position. `similar`: cut the weakest link of the children's own spanning tree until every
-    part fits; `edges` (the spanning edges the tree was made from) are those links: each joins two children of the lowest
-    common ancestor of its leaves. `none`: the tree as it is. Raises InputError for another `how` or too small a limit.
+    part fits; `links` say what that tree is: either the spanning edges that the tree was made from (each joins two children
+    of the lowest common ancestor of its leaves), or a vector for every node (n_nodes, d), as from `mean_vectors`. `none`:
+    the tree as it is. Raises InputError for another `how` or too small a limit.
+    """
+    return rebalanced_tree(tree, links, max_children, how)[0]
+
+
+def rebalanced_tree(
+    tree: Tree, links: "Edges | Floats | RowSource", max_children: int, how: Rebalancing
+) -> tuple[Tree, Ids]:
+    """`rebalance_tree`, and for each node of the result (n_nodes,) its id in `tree`, -1 for a node made by a split.
+
+    The part that holds a split node's first child keeps that node's id.
     """
     check_rebalancing(max_children, how)
     if how == "none" or tree.child_counts().max() <= max_children:
-        return tree
-    splitter = _Splitter(tree, max_children, edges if how == "similar" else None)
+        return tree, np.arange(tree.n_nodes)
+    splitter = _Splitter(tree, max_children, _linking(tree, links) if how == "similar" else None)
     height = 1
     while height <= splitter.height:
         splitter.split_layer(height)
@@ -46,20 +59,98 @@ def check_rebalancing(max_children: int, how: str) -> None:
         )
 
 
+class _Linking(Protocol):
+    """Gives the links among the children of a node of the layer being split, as positions in `children`."""
+
+    def links(self, parents: Ids, node: int, children: Ids) -> Edges: ...
+
+    def climb(self, parents: Ids) -> None:
+        """The layer is done; the next one up is next."""
+
+
+class _EdgeLinks:
+    """Links from the spanning edges: of those whose leaves' ancestors are two children of the node."""
+
+    def __init__(self, tree: Tree, edges: Edges):
+        self.edges = edges
+        self.above = np.arange(tree.n_leaves)  # every leaf's ancestor one height below the layer being split
+
+    def links(self, parents: Ids, node: int, children: Ids) -> Edges:
+        a, b = self.above[self.edges.u], self.above[self.edges.v]
+        inside = np.flatnonzero((a != b) & (parents[a] == node) & (parents[b] == node))
+        place = np.empty(len(parents), np.int64)
+        place[children] = np.arange(len(children))
+        pa, pb = place[a[inside]], place[b[inside]]
+        return Edges(np.minimum(pa, pb), np.maximum(pa, pb), self.edges.weight[inside])
+
+    def climb(self, parents: Ids) -> None:
+        self.above = parents[self.above]
+
+
+class RowSource(Protocol):
+    """Vectors of nodes, on demand."""
+
+    def take(self, nodes: Ids) -> Floats:
+        """The vectors (m, d) of these nodes (m,)."""
+
+
+class _Rows:
+    def __init__(self, rows: Floats):
+        self.rows = rows
+
+    def take(self, nodes: Ids) -> Floats:
+        return self.rows[nodes]
+
+
+class _VectorLinks:
+    """Links from the children's vectors: their own maximum spanning tree; parts get the mean of what they hold."""
+
+    def __init__(self, known: int, source: RowSource):
+        self.known = known
+        self.source = source
+        self.parts: dict[int, Floats] = {}  # vectors of the nodes made by splitting
+
+    def links(self, parents: Ids, node: int, children: Ids) -> Edges:
+        for part in children[children >= self.known]:
+            if part not in self.parts:
+                held = self._of(np.flatnonzero(parents == part))
+                self.parts[int(part)] = unit_rows(held.mean(axis=0, keepdims=True))[0]
+        return grown_tree(unit_rows(self._of(children)))
+
+    def _of(self, nodes: Ids) -> Floats:
+        old = nodes < self.known
+        rows = self.source.take(np.where(old, nodes, 0)).copy()
+        for position in np.flatnonzero(~old):
+            rows[position] = self.parts[int(nodes[position])]
+        return rows
+
+    def climb(self, parents: Ids) -> None:
+        pass
+
+
+def _linking(tree: Tree, links: Edges | Floats | RowSource) -> _Linking:
+    if isinstance(links, Edges):
+        return _EdgeLinks(tree, links)
+    if not isinstance(links, np.ndarray):
+        return _VectorLinks(tree.n_nodes, links)
+    if len(links) != tree.n_nodes:
+        raise InputError(f"links: expected {tree.n_nodes} vectors (one a node), got {len(links)}")
+    return _VectorLinks(tree.n_nodes, _Rows(links))
+
+
 class _Splitter:
     """A tree under change: parents grow as nodes are split, numbering is made canonical at the end."""
 
-    def __init__(self, tree: Tree, limit: int, edges: Edges | None):
+    def __init__(self, tree: Tree, limit: int, linking: _Linking | None):
         self.tree = tree
         self.limit = limit
-        self.edges = edges
+        self.linking = linking
         self.height = tree.height
         self.parents = tree.parents.copy()
         self.heights = tree.heights.copy()
         self.rank = np.empty(tree.n_nodes, np.int64)
         self.rank[tree.child_ids] = np.arange(tree.n_nodes - 1)
         self.rank[tree.root] = tree.n_nodes
-        self.above = np.arange(tree.n_leaves)  # every leaf's ancestor one height below the layer being split
 
     def split_layer(self, height: int) -> None:
         """Split the crowded nodes of one height; their parents are looked at when the layer above has its turn."""
@@ -69,22 +160,13 @@ class _Splitter:
             children = nodes[owners == node]
             children = children[np.argsort(self.rank[children], kind="stable")]
             self._detach(int(node), children, self._parts(int(node), children))
-        self.above = self.parents[self.above]
+        if self.linking is not None:
+            self.linking.climb(self.parents)
 
     def _parts(self, node: int, children: Ids) -> Ids:
-        if self.edges is None:
+        if self.linking is None:
             return _even_parts(len(children), self.limit)
-        return _similar_parts(len(children), self._links(node, children), self.limit)
-
-    def _links(self, node: int, children: Ids) -> Edges:
-        """The spanning edges between subtrees of these children, as positions in `children`."""
-        assert self.edges is not None
-        a, b = self.above[self.edges.u], self.above[self.edges.v]
-        inside = np.flatnonzero((a != b) & (self.parents[a] == node) & (self.parents[b] == node))
-        place = np.empty(len(self.parents), np.int64)
-        place[children] = np.arange(len(children))
-        pa, pb = place[a[inside]], place[b[inside]]
-        return Edges(np.minimum(pa, pb), np.maximum(pa, pb), self.edges.weight[inside])
+        return _similar_parts(len(children), self.linking.links(self.parents, node, children), self.limit)
 
     def _detach(self, node: int, children: Ids, part_of: Ids) -> None:
         """The part of the first child stays with `node`; each other part gets a new node beside it."""
@@ -105,12 +187,13 @@ class _Splitter:
         self.heights = np.append(self.heights, np.full(count, height))
         self.rank = np.append(self.rank, np.full(count, rank))
 
-    def result(self) -> Tree:
-        """The finished tree; parts of one node follow each other among their siblings."""
+    def result(self) -> tuple[Tree, Ids]:
+        """The finished tree and the ids its nodes had; parts of one node follow each other among their siblings."""
         order = np.lexsort((np.arange(len(self.rank)), self.rank))
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        return tree_from_parents(self.tree.n_leaves, self.parents, place)
+        tree, origin = renumbered_tree(self.tree.n_leaves, self.parents, place)
+        return tree, np.where(origin < self.tree.n_nodes, origin, -1)
 
 
 def _even_parts(count: int, limit: int) -> Ids:

@@ -20,17 +20,20 @@ def beam_search(
     beam: int = 10,
     k: int = 10,
     start_layer: int | Literal["auto"] = "auto",
+    *,
+    normalised: bool = False,
 ) -> tuple[Ids, Floats]:
     """The k best leaves for each question, found from the top of the tree down.
 
-    node_vectors (n_nodes, d), queries (q, d): both are normalised. Start at the highest layer with at least `beam` nodes
+    node_vectors (n_nodes, d), queries (q, d): both are normalised here (`normalised=True` says that the node vectors, float32,
+    already are, as `mean_vectors` makes them, and saves a copy). Start at the highest layer with at least `beam` nodes
     (or at height `start_layer`), keep the `beam` most similar nodes, go to all their children, and so on; at the leaves keep
     the k most similar. Ties go to the smaller id. Returns ids (q, k) int64 and similarities (q, k) float32; where fewer
     leaves were reached the ids are -1 and the similarities -inf. k above the number of leaves gives that many columns. A
     beam as wide as every layer gives the same answer as comparing with all leaves. A zero question has similarity 0 with
     every node, so it follows the smallest ids. Raises InputError on wrong shapes, widths or settings.
     """
-    nodes = unit_rows(node_vectors, what="node_vectors")
+    nodes = _as_given(node_vectors) if normalised else unit_rows(node_vectors, what="node_vectors")
     if len(nodes) != tree.n_nodes:
         raise InputError(f"node_vectors: expected {tree.n_nodes} rows (one a node), got {len(nodes)}")
     asked = unit_rows(queries, width=nodes.shape[1], what="queries")
@@ -47,6 +50,13 @@ def beam_search(
         ),
     )
     return ids, scores
+
+
+def _as_given(node_vectors: npt.ArrayLike) -> Floats:
+    nodes = np.ascontiguousarray(node_vectors, np.float32)
+    if nodes.ndim != 2:
+        raise InputError(f"node_vectors: expected shape (n_nodes, d), got {nodes.shape}")
+    return nodes
 
 
 def starting_layer(tree: Tree, beam: int) -> int:

@@ -54,7 +54,9 @@ def _landmarks(n: int) -> int:
 
 def _nearest_column(fast: torch.Tensor, landmarks: torch.Tensor, threads: int) -> Ids:
     return np.concatenate(
-        each_piece(len(fast), CHUNK, lambda start: _largest_columns(_products(fast[start : start + CHUNK], landmarks)), threads)
+        each_piece(
+            len(fast), CHUNK, lambda start: _largest_columns(_products(fast[start : start + CHUNK], landmarks)), threads
+        )
     )
 
 
@@ -138,9 +140,10 @@ def _prim(rows: Floats) -> tuple[Ids, Ids, Floats]:
     best = np.full(n, -2.0, np.float32)
     link = np.full(n, -1, np.int64)
     inside = np.zeros(n, np.bool_)
-    u, v, w = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64), np.empty(n - 1, np.float32)
+    joins = max(0, n - 1)
+    u, v, w = np.empty(joins, np.int64), np.empty(joins, np.int64), np.empty(joins, np.float32)
     x = 0
-    for step in range(n - 1):
+    for step in range(joins):
         inside[x] = True
         nearest = -1
         for y in range(n):
@@ -149,8 +152,10 @@ def _prim(rows: Floats) -> tuple[Ids, Ids, Floats]:
             s = weight(rows[x], rows[y], lanes)
             if s > best[y] or (s == best[y] and _earlier(x, y, link[y], y)):
                 best[y], link[y] = s, x
-            if nearest < 0 or best[y] > best[nearest] or (
-                best[y] == best[nearest] and _earlier(link[y], y, link[nearest], nearest)
+            if (
+                nearest < 0
+                or best[y] > best[nearest]
+                or (best[y] == best[nearest] and _earlier(link[y], y, link[nearest], nearest))
             ):
                 nearest = y
         u[step], v[step], w[step] = min(link[nearest], nearest), max(link[nearest], nearest), best[nearest]

@@ -13,7 +13,7 @@ from psi.errors import InputError
 from psi.tree.distinct import distinct_rows, tie_back
 from psi.tree.edges import Edges, maximum_spanning_forest
 from psi.tree.passes import PassCounts, Progress, improved_tree
-from psi.tree.precision import Operands, bound_holds, choose_device, choose_precision, operands
+from psi.tree.precision import bound_holds, choose_device, choose_precision, operands
 from psi.tree.seed import first_tree, grown_tree
 from psi.tree.vectors import unit_rows
 from psi.tree.weights import Floats

@@ -1,7 +1,6 @@
 """The tree record: flat arrays, canonical numbering, invariants."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,7 +85,7 @@ class Tree:
     def ancestors(self, nodes: npt.ArrayLike, height: int) -> Ids:
         """The ancestor of each node at `height` (a node of that height is its own); vectorised over nodes (m,)."""
         found = np.array(nodes, np.int64)
-        if found.size and int(self.heights[found].max()) > height or height > self.height:
+        if (found.size and int(self.heights[found].max()) > height) or height > self.height:
             raise InputError(f"height {height}: expected one between the nodes' own height and {self.height}")
         while (low := self.heights[found] < height).any():
             found[low] = self.parents[found[low]]
@@ -97,7 +96,7 @@ class Tree:
         self._refuse_unknown(node)
         below = np.asarray([node], np.int64)
         while self.heights[below[0]] > 0:
-            below = self.child_ids[_ranges(self.child_offsets[below], self.child_offsets[below + 1])]
+            below = self.child_ids[concatenated_ranges(self.child_offsets[below], self.child_offsets[below + 1])]
         return np.sort(below)
 
     def leaf_counts(self) -> Ids:
@@ -119,7 +118,9 @@ class Tree:
         _check_links(self)
         counts = self.child_counts()[self.n_leaves :]
         if counts.size and counts.min() < 2:
-            raise InputError(f"node {self.n_leaves + int(np.argmin(counts))} has fewer than 2 children; rebuild the tree")
+            raise InputError(
+                f"node {self.n_leaves + int(np.argmin(counts))} has fewer than 2 children; rebuild the tree"
+            )
         if max_children is not None and counts.size and counts.max() > max_children:
             node = self.n_leaves + int(np.argmax(counts))
             raise InputError(f"node {node} has {counts.max()} children, at most {max_children} are allowed; rebalance")
@@ -132,7 +133,9 @@ class Tree:
 def _check_shapes(tree: Tree) -> None:
     nodes = tree.n_nodes
     if not 1 <= tree.n_leaves <= nodes:
-        raise InputError(f"a tree needs at least one leaf and no more leaves than nodes, got {tree.n_leaves} of {nodes}")
+        raise InputError(
+            f"a tree needs at least one leaf and no more leaves than nodes, got {tree.n_leaves} of {nodes}"
+        )
     if len(tree.heights) != nodes or len(tree.child_offsets) != nodes + 1 or len(tree.child_ids) != nodes - 1:
         raise InputError("the arrays of the tree do not fit together; load it again or rebuild it")
     if (tree.parents[:-1] < 0).any() or tree.parents[-1] != -1:
@@ -152,26 +155,33 @@ def _check_links(tree: Tree) -> None:
         raise InputError("the children lists and the parents disagree; rebuild the tree")
 
 
-def tree_from_parents(n_leaves: int, parents: Ids, rank: Ids | None = None) -> Tree:
+def tree_from_parents(n_leaves: int, parents: npt.ArrayLike, rank: Ids | None = None) -> Tree:
     """The canonical tree of a parent list in any numbering with the leaves first.
 
     parents (n_nodes,), -1 for the root; rank (n_nodes,) orders the children of one node (default: by id). All leaves must
     have the same depth. Raises InputError if that or another invariant does not hold.
     """
-    parents = np.asarray(parents, np.int64)
-    heights, smallest = _heights_and_smallest_leaf(n_leaves, parents)
+    return renumbered_tree(n_leaves, parents, rank)[0]
+
+
+def renumbered_tree(n_leaves: int, parents: npt.ArrayLike, rank: Ids | None = None) -> tuple[Tree, Ids]:
+    """`tree_from_parents`, and for each of its nodes (n_nodes,) the id that the node had in `parents`."""
+    given = np.asarray(parents, np.int64)
+    if not 1 <= n_leaves <= len(given) or given.max(initial=-1) >= len(given):
+        raise InputError(f"{len(given)} parents do not make a tree over {n_leaves} leaves")
+    heights, smallest = _heights_and_smallest_leaf(n_leaves, given)
     order = np.lexsort((smallest, heights))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    old_parents = parents[order]
+    old_parents = given[order]
     new_parents = np.where(old_parents < 0, -1, place[old_parents])
-    ranks = np.arange(len(parents)) if rank is None else np.asarray(rank)
+    ranks = np.arange(len(given)) if rank is None else np.asarray(rank)
     child_ids = np.lexsort((ranks[order][:-1], new_parents[:-1]))
-    offsets = np.zeros(len(parents) + 1, np.int64)
-    np.cumsum(np.bincount(new_parents[:-1], minlength=len(parents)), out=offsets[1:])
+    offsets = np.zeros(len(given) + 1, np.int64)
+    np.cumsum(np.bincount(new_parents[:-1], minlength=len(given)), out=offsets[1:])
     tree = Tree(n_leaves, new_parents, heights[order], offsets, child_ids)
     tree.check()
-    return tree
+    return tree, order
 
 
 def _heights_and_smallest_leaf(n_leaves: int, parents: Ids) -> tuple[Ids, Ids]:
@@ -195,18 +205,8 @@ def _heights_and_smallest_leaf(n_leaves: int, parents: Ids) -> tuple[Ids, Ids]:
     return heights, smallest
 
 
-def _ranges(starts: Ids, stops: Ids) -> Ids:
-    """The integers of all half-open ranges, one after the other."""
-    lengths = stops - starts
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1]) - np.repeat(ends - lengths - starts, lengths)
-
-
 def concatenated_ranges(starts: Ids, stops: Ids) -> Ids:
     """The integers of all half-open ranges [starts, stops), one range after the other."""
-    return _ranges(starts, stops) if len(starts) else np.empty(0, np.int64)
-
-
-def nodes_with_more_children(tree: Tree, limit: int) -> Sequence[int]:
-    """Ids of the nodes with more than `limit` children."""
-    return [int(node) for node in np.flatnonzero(tree.child_counts() > limit)]
+    lengths = stops - starts
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)

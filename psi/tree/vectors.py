@@ -13,6 +13,7 @@ from psi.tree.workers import in_pieces
 if TYPE_CHECKING:
     from psi.tree.tree import Tree
 
+ALREADY_UNIT = 2.0**-22  # what rounding to float32 can leave; such rows stay as they are, so that twice is as once
 CANCELLED = 1e-12  # a sum of unit vectors shorter than this is rounding noise without a direction
 
 
@@ -56,7 +57,8 @@ def unit_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "
 def _normalise(rows: Floats, out: Floats, start: int, stop: int) -> None:
     lanes = np.empty(LANES, np.float64)
     for i in range(start, stop):
-        length = np.sqrt(dot64(rows[i], rows[i], lanes))
+        square = dot64(rows[i], rows[i], lanes)
+        length = 1.0 if abs(square - 1) <= ALREADY_UNIT else np.sqrt(square)
         for k in range(rows.shape[1]):
             out[i, k] = np.float32(rows[i, k] / length) if length > 0 else np.float32(0)
 
@@ -76,7 +78,9 @@ def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
         in_pieces(
             len(layer),
             256,
-            lambda start, stop, first=first: _average(out, first + start, first + stop, tree.child_offsets, tree.child_ids),
+            lambda start, stop, first=first: _average(
+                out, first + start, first + stop, tree.child_offsets, tree.child_ids
+            ),
         )
     return out
 
@@ -96,3 +100,13 @@ def _average(vectors: Floats, start: int, stop: int, offsets: Ids, children: Ids
         length = np.sqrt(square)
         for k in range(width):
             vectors[node, k] = np.float32(total[k] / length) if length > CANCELLED else np.float32(0)
+
+
+def normalised_means(rows: Floats, counts: Ids) -> Floats:
+    """The normalised mean of each run of `counts` (m,) consecutive rows: float32 (m, d)."""
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    table = np.concatenate([rows, np.empty((len(counts), rows.shape[1]), np.float32)])
+    shifted = np.concatenate([np.zeros(len(rows), np.int64), offsets])
+    _average(table, len(rows), len(table), shifted, np.arange(len(rows)))
+    return table[len(rows) :]
