@@ -38,13 +38,13 @@ class ScriptedChat(Component):
     """Retrieves once with `More about …?`, then answers with the first word of the newest passage.
 
     Notes every question in the file `calls`. Questions whose text holds `failing` fail as long as the file `broken` is
-    there.
+    there. A call after the first `stop_after` is interrupted.
     """
 
     calls: str = runtime("")
     broken: str = runtime("")
     failing: str = runtime("")
-    delay: float = runtime(0.0)
+    stop_after: int | None = runtime(None)
 
     def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
         return [self._one(conversation) for conversation in conversations]
@@ -56,9 +56,8 @@ class ScriptedChat(Component):
         return None
 
     def _one(self, conversation: Conversation) -> Reply | ModelError:
-        import time
-
-        time.sleep(self.delay)
+        if self.stop_after is not None and len(_lines(Path(self.calls))) == self.stop_after:
+            raise KeyboardInterrupt
         question, step = turn_of(conversation)
         if self.calls:
             with Path(self.calls).open("a") as file:
@@ -69,6 +68,10 @@ class ScriptedChat(Component):
             return _reply(f"Thought: not yet.\nRetrieve: More about {question}", conversation)
         passage = re.search(r"<passage 1>\n(.*)\n</passage 1>", conversation[-1].content)
         return _reply(f"Thought: found.\nAnswer: {passage[1].split()[0] if passage else 'nothing'}", conversation)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
 
 
 def turn_of(conversation: Conversation) -> tuple[str, int]:

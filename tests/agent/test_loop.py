@@ -199,9 +199,7 @@ def test_long_answers_keep_their_paragraphs():
 
 def test_a_question_that_finds_nothing_is_shown_as_such():
     model, search = Scripted(lambda *_: "Answer: Not mentioned"), Searches()
-    (trace,) = Agent(policy=ChatPolicy(llm=model)).run(
-        [BORN], [Ranking((), ())], search, PASSAGES, k=3, context=2
-    )
+    (trace,) = Agent(policy=ChatPolicy(llm=model)).run([BORN], [Ranking((), ())], search, PASSAGES, k=3, context=2)
     assert "(no passages)" in model.batches[0][0][-1].content
     assert trace.ranking == Ranking((), ())
 
@@ -217,9 +215,7 @@ def test_a_negative_budget_is_refused():
 def oracle(question, budget=4):
     search = Searches()
     first = ToyIndex(PASSAGES).search([question.text], 3)
-    (trace,) = Agent(policy=OraclePolicy(), hop_budget=budget).run(
-        [question], first, search, PASSAGES, k=3, context=2
-    )
+    (trace,) = Agent(policy=OraclePolicy(), hop_budget=budget).run([question], first, search, PASSAGES, k=3, context=2)
     return trace, [query for batch in search.batches for query in batch]
 
 
@@ -282,7 +278,12 @@ def test_a_trace_reads_as_text():
     (trace,), _, _ = run(surveyor)
     row = json.loads(json.dumps(trace_row(trace)))
     text = as_text(row, PASSAGES, times_row(trace))
-    for line in (f"Question q0: {BORN.text}", "Retrieve: Where was Marta Holm born?", "Outcome (ok): Tarsk", "p1  Holm"):
+    for line in (
+        f"Question q0: {BORN.text}",
+        "Retrieve: Where was Marta Holm born?",
+        "Outcome (ok): Tarsk",
+        "p1  Holm",
+    ):
         assert line in text
     assert "seconds" not in json.dumps(row)
     assert len(times_row(trace)["steps"]) == 2
