@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from random import Random
 from typing import Annotated
 
@@ -22,12 +23,12 @@ VERSION = 1
 class Encyclopedia(Component):
     """A benchmark that needs no download and that no model has seen.
 
-    People, places, works, companies and events of invented countries, written out as articles of about 50 to 120 words,
-    with questions of one to four hops. Equal settings give equal bytes on every machine.
+    People, places, works, companies and events of invented countries, written out as articles of about 50 to 110
+    words, with questions of one to four hops. Equal settings give equal bytes on every machine.
 
-    `passages` is the exact size of the corpus. `questions` is how many are asked; a small corpus may not hold that many,
-    which the report notes. `skew` is the ratio of the largest to the smallest category (1: equal), with a power law
-    between; which theme is the largest depends on the seed.
+    `passages` is the exact size of the corpus. `questions` is how many are asked; a small corpus may not hold that
+    many, which the report notes. `skew` is the ratio of the largest to the smallest category (1: equal), with a power
+    law between; which theme is the largest depends on the seed.
     """
 
     passages: Annotated[int, Field(ge=100, le=1_000_000)] = 600
@@ -62,7 +63,8 @@ class Encyclopedia(Component):
     def _report(self, made: int) -> LoadReport:
         if made == self.questions:
             return LoadReport()
-        note = f"{made} of {self.questions} questions: {self.passages} passages hold no more. Ask for more passages or fewer questions."
+        hint = f"{self.passages} passages hold no more. Ask for more passages or fewer questions."
+        note = f"{made} of {self.questions} questions: {hint}"
         return LoadReport(notes=(note,))
 
 
@@ -85,15 +87,21 @@ def category_sizes(passages: int, skew: float, seed: int) -> dict[str, int]:
 
 
 def _log_rank(rank: int, number: int) -> float:
-    # log(rank + 1) / log(number): 0 for the largest, 1 for the smallest
-    from math import log
-
+    # 0 for the largest, 1 for the smallest
     return log(rank + 1) / log(number)
 
 
 def _questions(plans: list[Plan], ids: list[str]) -> tuple[Question, ...]:
     return tuple(
-        Question(f"q{number:06d}", plan.text, plan.answers, tuple(ids[place] for place in plan.gold), len(plan.gold) or None, plan.kind,
-                 answerable=plan.answerable)
+        Question(
+            id=f"q{number:06d}",
+            text=plan.text,
+            answers=plan.answers,
+            gold=tuple(ids[place] for place in plan.gold),
+            hops=len(plan.gold) or None,
+            kind=plan.kind,
+            answerable=plan.answerable,
+            steps=plan.steps,
+        )
         for number, plan in enumerate(plans)
-    )  # fmt: skip
+    )

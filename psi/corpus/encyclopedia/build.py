@@ -14,39 +14,96 @@ from psi.corpus.encyclopedia.world import THEMES, Date, Entity, Quantity, Value,
 _Mix = tuple[str, tuple[str, ...], float, float]
 MIX: dict[str, tuple[_Mix, ...]] = {
     "geography": (("town", ("town",), 0.6, 0.3), ("river", ("river",), 0.2, 0), ("mountain", ("mountain",), 0.2, 0)),
-    "literature": (("person", lexicon.PROFESSIONS["literature"], 0.42, 0.22), ("novel", ("novel",), 0.36, 0.2),
-                   ("play", ("play",), 0.1, 0), ("publisher", ("publishing house",), 0.12, 0.15)),
-    "film": (("person", lexicon.PROFESSIONS["film"], 0.4, 0.18), ("film", ("film",), 0.42, 0.25), ("studio", ("film studio",), 0.09, 0.15),
-             ("festival", ("film festival",), 0.09, 0)),
-    "music": (("person", lexicon.PROFESSIONS["music"], 0.45, 0.22), ("opera", ("opera",), 0.2, 0.2), ("song", ("song",), 0.2, 0),
-              ("orchestra", ("orchestra",), 0.15, 0.15)),
-    "art": (("person", lexicon.PROFESSIONS["art"], 0.45, 0.2), ("painting", ("painting",), 0.35, 0.2), ("museum", ("museum",), 0.12, 0.2),
-            ("exhibition", ("art exhibition",), 0.08, 0)),
-    "science": (("person", lexicon.PROFESSIONS["science"], 0.55, 0.25), ("university", ("university",), 0.2, 0.3),
-                ("treatise", ("treatise",), 0.15, 0), ("observatory", ("observatory",), 0.1, 0.1)),
-    "sport": (("person", lexicon.PROFESSIONS["sport"], 0.5, 0.18), ("club", ("sports club",), 0.25, 0.15),
-              ("tournament", ("championship",), 0.25, 0)),
-    "politics": (("person", lexicon.PROFESSIONS["politics"], 0.55, 0.25), ("battle", ("battle",), 0.15, 0.15),
-                 ("treaty", ("treaty",), 0.15, 0), ("party", ("political party",), 0.15, 0.15)),
-    "trade": (("person", lexicon.PROFESSIONS["trade"], 0.42, 0.2), ("company", ("company",), 0.46, 0.25),
-              ("fair", ("trade fair",), 0.12, 0)),
-    "seafaring": (("person", lexicon.PROFESSIONS["seafaring"], 0.4, 0.2), ("ship", lexicon.SHIP_NOUNS, 0.34, 0.2),
-                  ("shipyard", ("shipyard",), 0.12, 0.15), ("voyage", ("expedition",), 0.14, 0)),
-}  # fmt: skip
+    "literature": (
+        ("person", lexicon.PROFESSIONS["literature"], 0.42, 0.22),
+        ("novel", ("novel",), 0.36, 0.2),
+        ("play", ("play",), 0.1, 0),
+        ("publisher", ("publishing house",), 0.12, 0.15),
+    ),
+    "film": (
+        ("person", lexicon.PROFESSIONS["film"], 0.4, 0.18),
+        ("film", ("film",), 0.42, 0.25),
+        ("studio", ("film studio",), 0.09, 0.15),
+        ("festival", ("film festival",), 0.09, 0),
+    ),
+    "music": (
+        ("person", lexicon.PROFESSIONS["music"], 0.45, 0.22),
+        ("opera", ("opera",), 0.2, 0.2),
+        ("song", ("song",), 0.2, 0),
+        ("orchestra", ("orchestra",), 0.15, 0.15),
+    ),
+    "art": (
+        ("person", lexicon.PROFESSIONS["art"], 0.45, 0.2),
+        ("painting", ("painting",), 0.35, 0.2),
+        ("museum", ("museum",), 0.12, 0.2),
+        ("exhibition", ("art exhibition",), 0.08, 0),
+    ),
+    "science": (
+        ("person", lexicon.PROFESSIONS["science"], 0.55, 0.25),
+        ("university", ("university",), 0.2, 0.3),
+        ("treatise", ("treatise",), 0.15, 0),
+        ("observatory", ("observatory",), 0.1, 0.1),
+    ),
+    "sport": (
+        ("person", lexicon.PROFESSIONS["sport"], 0.5, 0.18),
+        ("club", ("sports club",), 0.25, 0.15),
+        ("tournament", ("championship",), 0.25, 0),
+    ),
+    "politics": (
+        ("person", lexicon.PROFESSIONS["politics"], 0.55, 0.25),
+        ("battle", ("battle",), 0.15, 0.15),
+        ("treaty", ("treaty",), 0.15, 0),
+        ("party", ("political party",), 0.15, 0.15),
+    ),
+    "trade": (
+        ("person", lexicon.PROFESSIONS["trade"], 0.42, 0.2),
+        ("company", ("company",), 0.46, 0.25),
+        ("fair", ("trade fair",), 0.12, 0),
+    ),
+    "seafaring": (
+        ("person", lexicon.PROFESSIONS["seafaring"], 0.4, 0.2),
+        ("ship", lexicon.SHIP_NOUNS, 0.34, 0.2),
+        ("shipyard", ("shipyard",), 0.12, 0.15),
+        ("voyage", ("expedition",), 0.14, 0),
+    ),
+}
 
-_BIRTHS = {"film": (1872, 1935), "sport": (1860, 1935)}
-_ORGANISATIONS = ("publisher", "studio", "orchestra", "museum", "university", "observatory", "club", "party", "company", "shipyard")
-_WORKS = {"novel": "author", "play": "author", "film": "director", "opera": "composer", "song": "composer", "painting": "painter_of",
-          "treatise": "author"}  # fmt: skip
+_BIRTHS = {"film": (1872, 1935), "sport": (1860, 1935), "politics": (1760, 1885), "seafaring": (1760, 1890)}
+_ORGANISATIONS = (
+    "publisher",
+    "studio",
+    "orchestra",
+    "museum",
+    "university",
+    "observatory",
+    "club",
+    "party",
+    "company",
+    "shipyard",
+)
+_WORKS = {
+    "novel": "author",
+    "play": "author",
+    "film": "director",
+    "opera": "composer",
+    "song": "composer",
+    "painting": "painter_of",
+    "treatise": "author",
+}
 # who makes a work of each kind
-_MAKERS = {"novel": ("novelist", "essayist", "poet"), "play": ("playwright", "poet", "novelist"), "film": ("film director",),
-           "opera": ("composer", "conductor", "organist"), "song": ("composer", "singer", "pianist"),
-           "painting": ("painter", "illustrator", "engraver")}  # fmt: skip
+_MAKERS = {
+    "novel": ("novelist", "essayist", "poet"),
+    "play": ("playwright", "poet", "novelist"),
+    "film": ("film director",),
+    "opera": ("composer", "conductor", "organist"),
+    "song": ("composer", "singer", "pianist"),
+    "painting": ("painter", "illustrator", "engraver"),
+}
 
 
 def nations_for(passages: int) -> int:
     """Number of countries in a world of this size."""
-    return max(3, min(60, round(passages**0.5 / 4)))
+    return max(3, min(60, int(passages**0.5 / 4 + 0.5)))
 
 
 def build_world(quotas: dict[str, int], seed: int) -> World:
@@ -73,6 +130,7 @@ class _Builder:
     pools: dict[str, list[Entity]] = field(default_factory=dict)
     local: dict[tuple[str, int], list[Entity]] = field(default_factory=dict)
     married: set[int] = field(default_factory=set)
+    leading: set[int] = field(default_factory=set)  # founders, heads and coaches
 
     # ---- draws
 
@@ -144,7 +202,14 @@ class _Builder:
         left = quota - told
         for index in range(min(left // 6, regions * number)):
             nation = index % number
-            self.add("region", "province", "geography", self.names.draw(self.cultures[nation].place, "province", alone=True), nation, 1)
+            self.add(
+                "region",
+                "province",
+                "geography",
+                self.names.draw(self.cultures[nation].place, "province", alone=True),
+                nation,
+                1,
+            )
             left -= 1
         self.fill("geography", left)
 
@@ -176,7 +241,9 @@ class _Builder:
             self.add(kind, noun, theme, "", nation, sections)
             if kind in _NAMED_AT_ONCE:
                 entity = self.entities[-1]
-                entity.name = self.names.draw(lambda: _NAMED_AT_ONCE[kind].format(self.cultures[nation].place()), noun, alone=True)
+                entity.name = self.names.draw(
+                    lambda: _NAMED_AT_ONCE[kind].format(self.cultures[nation].place()), noun, alone=True
+                )
 
     def person(self, noun: str, theme: str, nation: int, sections: int) -> None:
         low, high = _BIRTHS.get(theme, (1765, 1930))
@@ -189,6 +256,8 @@ class _Builder:
         name = self.person_name(noun, woman, nation, parent)
         person = self.add("person", noun, theme, name, nation, sections)
         person.woman, person.year, person.end = woman, born, born + self.between(48, 91)
+        if sections == 2:
+            person.end = min(person.end, 1985)
         if parent is not None:
             person.facts["mother" if parent.woman else "father"] = parent
         elif self.chance(0.35):
@@ -206,7 +275,9 @@ class _Builder:
                 name = f"{pick(self.rng, given)} {parent.surname}"
                 if self.names.claim(name, noun):
                     return name
-        return self.names.draw(lambda: f"{pick(self.rng, given)} {pick(self.rng, culture.surnames)}", noun, alone=self.chance(0.9))
+        return self.names.draw(
+            lambda: f"{pick(self.rng, given)} {pick(self.rng, culture.surnames)}", noun, alone=self.chance(0.9)
+        )
 
     def relative(self, woman: bool, nation: int, surname: str) -> str:
         """The name of a relative who has no article."""
@@ -223,7 +294,13 @@ class _Builder:
 
     def relate(self) -> None:
         """Facts in an order in which nothing refers to what has no year or name yet."""
-        for kinds in (("country", "region", "river", "mountain", "town"), _ORGANISATIONS, ("person",), tuple(_WORKS), ("ship",)):
+        for kinds in (
+            ("country", "region", "river", "mountain", "town"),
+            _ORGANISATIONS,
+            ("person",),
+            tuple(_WORKS),
+            ("ship",),
+        ):
             for kind in kinds:
                 for entity in self.pools.get(kind, ()):
                     self.relate_one(entity)
@@ -238,10 +315,21 @@ class _Builder:
             self.organisation(entity)
         else:
             {
-                "country": self.country, "region": self.region, "town": self.town, "river": self.river, "mountain": self.mountain,
-                "person": self.life, "ship": self.ship, "festival": self.festival, "exhibition": self.exhibition,
-                "tournament": self.tournament, "battle": self.battle, "treaty": self.treaty, "fair": self.fair, "voyage": self.voyage,
-            }[entity.kind](entity)  # fmt: skip
+                "country": self.country,
+                "region": self.region,
+                "town": self.town,
+                "river": self.river,
+                "mountain": self.mountain,
+                "person": self.life,
+                "ship": self.ship,
+                "festival": self.festival,
+                "exhibition": self.exhibition,
+                "tournament": self.tournament,
+                "battle": self.battle,
+                "treaty": self.treaty,
+                "fair": self.fair,
+                "voyage": self.voyage,
+            }[entity.kind](entity)
 
     def home(self, entity: Entity, relation: str, *, near: float = 0.85, always: float = 1.0) -> Entity | None:
         """A town for a relation, one that the entity's other facts do not name."""
@@ -279,7 +367,9 @@ class _Builder:
             entity.facts["country"] = self.local[("country", entity.nation)][0]
         if self.chance(0.55):
             self.put(entity, "river", self.here("river", entity))
-        entity.facts["population"] = Quantity(int(10 ** (3.1 + 2.2 * self.rng.random())) // 10 * 10 + self.between(1, 9), "inhabitants")
+        entity.facts["population"] = Quantity(
+            int(10 ** (3.1 + 2.2 * self.rng.random())) // 10 * 10 + self.between(1, 9), "inhabitants"
+        )
         entity.facts["industry"] = pick(self.rng, lexicon.INDUSTRIES)
         if entity.sections == 2 or self.chance(0.25):
             entity.year = self.between(940, 1720)
@@ -287,7 +377,11 @@ class _Builder:
         if entity.sections == 2:
             entity.facts["fire"] = self.between(1722, 1890)
             if self.chance(0.7):
-                self.put(entity, "architect", self.fitting("person", entity.nation, lambda person: person.theme in ("art", "science")))
+                self.put(
+                    entity,
+                    "architect",
+                    self.fitting("person", entity.nation, lambda person: person.theme in ("art", "science")),
+                )
             if self.chance(0.6):
                 former = self.names.draw(self.cultures[entity.nation].place, "former name", alone=True)
                 entity.facts["former_name"] = former
@@ -309,7 +403,9 @@ class _Builder:
             entity.facts["region"] = region
         else:
             entity.facts["country"] = self.local[("country", entity.nation)][0]
-        climber = self.fitting("person", entity.nation, lambda person: person.theme in ("science", "sport", "seafaring", "art"))
+        climber = self.fitting(
+            "person", entity.nation, lambda person: person.theme in ("science", "sport", "seafaring", "art")
+        )
         if climber is not None and self.chance(0.7):
             entity.facts["climber"] = climber
             entity.facts["climbed"] = climber.year + self.between(20, 42)
@@ -327,11 +423,16 @@ class _Builder:
                 entity.facts["founded"] = entity.year
         entity.name = self.names.draw(lambda: self.organisation_name(entity, town), entity.noun, alone=True)
         self.organisation_extras(entity)
+        self.leading.update(
+            value.id for key, value in entity.facts.items() if key in _LEADERS and isinstance(value, Entity)
+        )
 
     def organisation_name(self, entity: Entity, town: Entity | None) -> str:
         place = town.name if town is not None and self.chance(0.5) else self.cultures[entity.nation].place()
         founder = entity.facts.get("founder")
-        surname = founder.surname if isinstance(founder, Entity) else pick(self.rng, self.cultures[entity.nation].surnames)
+        surname = (
+            founder.surname if isinstance(founder, Entity) else pick(self.rng, self.cultures[entity.nation].surnames)
+        )
         if not self.chance(0.7):
             surname = self.cultures[entity.nation].coined()
         return pick(self.rng, _ORGANISATION_NAMES[entity.kind]).format(place=place, surname=surname)
@@ -339,7 +440,9 @@ class _Builder:
     def organisation_extras(self, entity: Entity) -> None:
         facts, kind = entity.facts, entity.kind
         if kind in ("company", "shipyard"):
-            facts["product"] = pick(self.rng, lexicon.PRODUCTS if kind == "company" else ("whalers", "lightships", "ferries", "pilot boats"))
+            facts["product"] = pick(
+                self.rng, lexicon.PRODUCTS if kind == "company" else ("whalers", "lightships", "ferries", "pilot boats")
+            )
         elif kind == "club":
             facts["colours"], facts["discipline"] = pick(self.rng, lexicon.COLOURS), pick(self.rng, lexicon.DISCIPLINES)
             self.put(entity, "coach", self.fitting("sport person", entity.nation, lambda p: entity.year <= p.year + 40))
@@ -347,12 +450,21 @@ class _Builder:
             facts["colours"] = pick(self.rng, ("green", "orange", "violet", "white", "grey", "yellow", "turquoise"))
         if entity.sections == 2:
             if self.chance(0.75):
-                facts["head"] = self.fitting("person", entity.nation, lambda p: entity.year < p.year + 60) or "a council of elders"
-                if isinstance(facts["head"], str):
-                    del facts["head"]
+                self.put(entity, "head", self.fitting("person", entity.nation, lambda p: self.could_head(p, entity)))
             facts["moved"] = entity.year + self.between(8, 40)
             if kind in ("company", "publisher", "studio", "shipyard"):
-                self.put(entity, "owner", self.fitting("company", entity.nation, lambda c: bool(c.name) and c.year < entity.year + 60))
+                self.put(
+                    entity,
+                    "owner",
+                    self.fitting("company", entity.nation, lambda c: bool(c.name) and c.year < entity.year + 60),
+                )
+
+    def could_head(self, person: Entity, organisation: Entity) -> bool:
+        return (
+            person.year + 25 < person.end
+            and organisation.year < person.end - 10
+            and person not in organisation.facts.values()
+        )
 
     def life(self, entity: Entity) -> None:
         facts = entity.facts
@@ -364,7 +476,11 @@ class _Builder:
         if self.chance(0.5):
             self.put(entity, "educated_at", self.some("university", entity.nation))
         if self.chance(0.3):
-            self.put(entity, "teacher", self.fitting(f"{entity.theme} person", entity.nation, lambda p: self.could_teach(p, entity)))
+            self.put(
+                entity,
+                "teacher",
+                self.fitting(f"{entity.theme} person", entity.nation, lambda p: self.could_teach(p, entity)),
+            )
         if self.chance(0.4):
             self.marry(entity)
         openings, objects = lexicon.KNOWN_FOR[entity.theme]
@@ -374,7 +490,9 @@ class _Builder:
             self.legacy(entity)
 
     def could_teach(self, person: Entity, pupil: Entity) -> bool:
-        return 12 <= pupil.year - person.year <= 40 and person not in pupil.facts.values() and person.end > pupil.year + 18
+        return (
+            12 <= pupil.year - person.year <= 40 and person not in pupil.facts.values() and person.end > pupil.year + 18
+        )
 
     def marry(self, entity: Entity) -> None:
         if entity.id in self.married:
@@ -399,14 +517,31 @@ class _Builder:
             entity.facts["office"] = pick(self.rng, lexicon.OFFICES)
             younger = self.fitting("politics person", entity.nation, lambda p: 1 <= p.year - entity.year <= 25)
             self.put(entity, "successor", younger if younger not in entity.facts.values() else None)
-        employers = {"film": "studio", "music": "orchestra", "science": "observatory", "sport": "club", "politics": "party"}
-        if entity.theme in employers and self.chance(0.55):
-            fits: Callable[[Entity], bool] = lambda org: entity.year - 5 < org.year < entity.year + 40  # noqa: E731
-            place = self.fitting(employers[entity.theme], entity.nation, fits)
-            self.put(entity, "employer", place if place is not None and place.facts.get("founder") is not entity else None)
+        # who leads an organisation is told there; a second one would make "which one?" ambiguous
+        kind = _EMPLOYERS.get(entity.theme)
+        if kind is not None and entity.id not in self.leading and self.chance(0.55):
+            self.put(
+                entity,
+                f"{kind}_of",
+                self.fitting(kind, entity.nation, lambda org: entity.year - 5 < org.year < entity.year + 40),
+            )
+        if entity.theme in ("literature", "film", "music", "sport", "seafaring") and self.chance(0.16):
+            entity.facts["aka"] = self.nickname(entity)
+
+    def nickname(self, entity: Entity) -> str:
+        """A name that a person is also known by, one that nobody else has."""
+        culture = self.cultures[entity.nation]
+        if self.chance(0.5):
+            return self.names.draw(lambda: f"{pick(self.rng, _NICKNAMES)} {culture.coined()}", "nickname", alone=True)
+        given = culture.female if entity.woman else culture.male
+        return self.names.draw(lambda: f"{pick(self.rng, given)} {culture.coined()}", "nickname", alone=True)
 
     def legacy(self, entity: Entity) -> None:
-        self.put(entity, "archive", self.fitting("museum", entity.nation, lambda m: True) or self.some("university", entity.nation))
+        self.put(
+            entity,
+            "archive",
+            self.fitting("museum", entity.nation, lambda m: True) or self.some("university", entity.nation),
+        )
         if self.chance(0.7):
             biographer = self.fitting("literature person", entity.nation, lambda p: 0 < p.year - entity.year < 60)
             self.put(entity, "biographer", biographer if biographer not in entity.facts.values() else None)
@@ -423,8 +558,15 @@ class _Builder:
             entity.year = self.between(1900, 1980)
         if self.chance(0.9):
             entity.facts["year"] = entity.year
-        {"novel": self.novel, "play": self.play, "film": self.film, "opera": self.opera, "song": self.song,
-         "painting": self.painting, "treatise": self.treatise}[entity.kind](entity)  # fmt: skip
+        {
+            "novel": self.novel,
+            "play": self.play,
+            "film": self.film,
+            "opera": self.opera,
+            "song": self.song,
+            "painting": self.painting,
+            "treatise": self.treatise,
+        }[entity.kind](entity)
         if not entity.name:
             entity.name = self.names.draw(lambda: self.title(entity), entity.noun, alone=self.chance(0.94))
 
@@ -440,9 +582,20 @@ class _Builder:
         rng, culture = self.rng, self.cultures[entity.nation]
         if entity.kind == "treatise":
             subject = pick(rng, lexicon.KNOWN_FOR["science"][1])
-            return pick(rng, (f"On {_capitals(subject)}", f"A Treatise on {_capitals(subject)}", f"The {culture.coined()} Tables",
-                              f"{_capitals(subject)} of {culture.place()}"))  # fmt: skip
-        adjective, noun, other = pick(rng, lexicon.TITLE_ADJECTIVES), pick(rng, lexicon.TITLE_NOUNS), pick(rng, lexicon.TITLE_NOUNS)
+            return pick(
+                rng,
+                (
+                    f"On {_capitals(subject)}",
+                    f"A Treatise on {_capitals(subject)}",
+                    f"The {culture.coined()} Tables",
+                    f"{_capitals(subject)} of {culture.place()}",
+                ),
+            )
+        adjective, noun, other = (
+            pick(rng, lexicon.TITLE_ADJECTIVES),
+            pick(rng, lexicon.TITLE_NOUNS),
+            pick(rng, lexicon.TITLE_NOUNS),
+        )
         abstract, draw = pick(rng, lexicon.TITLE_ABSTRACTS), rng.random()
         given = pick(rng, culture.female if self.chance(0.5) else culture.male)
         if draw < 0.24:
@@ -455,13 +608,13 @@ class _Builder:
             return f"A {noun} of {abstract}" if noun[0] not in "AEIOU" else f"An {noun} of {abstract}"
         if draw < 0.64:
             return f"{given}'s {adjective} {noun}"
-        if draw < 0.74:
+        if draw < 0.74 and adjective != abstract:
             return f"{adjective} {abstract}"
         if draw < 0.84 and noun != other:
             return f"The {noun} and the {other}"
         if draw < 0.92:
             return f"{abstract} in {culture.place()}"
-        return f"The {adjective} {noun} of {given} {pick(rng, culture.surnames)}"
+        return f"The {adjective} {noun} of {given} {culture.coined()}"
 
     def novel(self, entity: Entity) -> None:
         self.home(entity, "set_in", always=0.6)
@@ -472,8 +625,13 @@ class _Builder:
             entity.facts["protagonist"] = self.character(entity)
         if entity.sections == 2 or self.chance(0.15):
             self.put(entity, "dedicatee", self.contemporary(entity))
+        self.other_title(entity)
         if entity.sections == 2:
-            self.put(entity, "translator", self.fitting("translator", entity.nation, lambda p: 20 < entity.year - p.year < 60))
+            self.put(
+                entity,
+                "translator",
+                self.fitting("translator", entity.nation, lambda p: 20 < entity.year - p.year < 60),
+            )
             entity.facts["prize"] = self.prize(entity)
 
     def character(self, entity: Entity) -> str:
@@ -511,9 +669,14 @@ class _Builder:
             self.put(entity, "star", self.film_person(entity, "film actor"))
         if entity.sections == 2 or self.chance(0.3):
             self.home(entity, "filmed_in", always=0.8)
+        self.other_title(entity)
         if entity.sections == 2:
             self.put(entity, "score", self.contemporary(entity, "music"))
             entity.facts["prize"] = self.prize(entity)
+
+    def other_title(self, entity: Entity) -> None:
+        if self.chance(0.13):
+            entity.facts["aka"] = self.names.draw(lambda: self.title(entity), "other title", alone=True)
 
     def film_person(self, entity: Entity, noun: str) -> Entity | None:
         used = entity.facts.values()
@@ -533,7 +696,9 @@ class _Builder:
 
     def song(self, entity: Entity) -> None:
         entity.facts["subject"] = pick(self.rng, lexicon.SUBJECTS)
-        singer = self.fitting("singer", entity.nation, lambda p: 18 < entity.year - p.year < 60 and p not in entity.facts.values())
+        singer = self.fitting(
+            "singer", entity.nation, lambda p: 18 < entity.year - p.year < 60 and p not in entity.facts.values()
+        )
         self.put(entity, "performer", singer)
         if self.chance(0.5):
             self.put(entity, "lyricist", self.contemporary(entity, "literature"))
@@ -550,7 +715,11 @@ class _Builder:
             self.home(entity, "painted_in")
         if entity.sections == 2:
             entity.facts["restored"] = entity.year + self.between(50, 90)
-            self.put(entity, "previous_owner", self.fitting("person", entity.nation, lambda p: 5 < p.year - entity.year + 60 < 80))
+            self.put(
+                entity,
+                "previous_owner",
+                self.fitting("person", entity.nation, lambda p: 5 < p.year - entity.year + 60 < 80),
+            )
 
     def treatise(self, entity: Entity) -> None:
         if self.chance(0.7):
@@ -582,21 +751,32 @@ class _Builder:
                 entity.name = town.name
                 return
         if self.chance(0.3):
-            person = self.fitting("person", entity.nation, lambda p: p.year + 30 < entity.year and p not in entity.facts.values())
+            person = self.fitting(
+                "person", entity.nation, lambda p: p.year + 30 < entity.year and p not in entity.facts.values()
+            )
             if person is not None and self.names.claim(person.name, entity.noun):
                 entity.name = person.name
                 entity.facts["namesake"] = person
                 return
         culture = self.cultures[entity.nation]
-        makers = (lambda: f"{pick(self.rng, lexicon.TITLE_ADJECTIVES)} {pick(self.rng, lexicon.TITLE_NOUNS)}",
-                  culture.coined, lambda: f"{pick(self.rng, culture.female)} {culture.coined()}",
-                  lambda: f"Star of {culture.place()}")  # fmt: skip
+        makers: tuple[Callable[[], str], ...] = (
+            lambda: f"{pick(self.rng, lexicon.TITLE_ADJECTIVES)} {pick(self.rng, lexicon.TITLE_NOUNS)}",
+            culture.coined,
+            lambda: f"{pick(self.rng, culture.female)} {culture.coined()}",
+            lambda: f"Star of {culture.place()}",
+        )
         entity.name = self.names.draw(lambda: pick(self.rng, makers)(), entity.noun)
 
     # events: held somewhere in some year; the winner or leader is chosen first, so that ages fit
 
     def event(
-        self, entity: Entity, who: str, pool: str, ages: tuple[int, int], patterns: Sequence[str], where: str = "held_in"
+        self,
+        entity: Entity,
+        who: str,
+        pool: str,
+        ages: tuple[int, int],
+        patterns: Sequence[str],
+        where: str = "held_in",
     ) -> None:
         person = self.some(pool, entity.nation, near=0.6) if self.chance(0.92) else None
         self.put(entity, who, person)
@@ -611,13 +791,25 @@ class _Builder:
 
     def tournament(self, entity: Entity) -> None:
         entity.facts["discipline"] = pick(self.rng, lexicon.DISCIPLINES)
-        self.event(entity, "winner", "sport person", (19, 36), ("{year} {place} Games", "{coined} Cup of {year}", "{year} {coined} Trophy"))
+        self.event(
+            entity,
+            "winner",
+            "sport person",
+            (19, 36),
+            ("{year} {place} Games", "{coined} Cup of {year}", "{year} {coined} Trophy"),
+        )
         self.put(entity, "host", self.some("club", entity.nation) if self.chance(0.5) else None)
         entity.facts["entrants"] = Quantity(self.between(14, 420), "entrants")
 
     def festival(self, entity: Entity) -> None:
         film = self.some("film", entity.nation, near=0.6)
-        self.event(entity, "jury_president", "film person", (30, 60), ("{year} {place} Film Festival", "{coined} Film Week of {year}"))
+        self.event(
+            entity,
+            "jury_president",
+            "film person",
+            (30, 60),
+            ("{year} {place} Film Festival", "{coined} Film Week of {year}"),
+        )
         if film is not None and film.year in (entity.year, entity.year - 1):
             entity.facts["winner"] = film
         elif film is not None and not self.names.taken.get(f"{film.year}"):
@@ -637,7 +829,11 @@ class _Builder:
         self.event(entity, "victor", "politics person", (25, 58), names)
         entity.facts["date"] = self.date(entity.year)
         victor = entity.facts.get("victor")
-        self.put(entity, "loser", self.fitting("politics person", entity.nation, lambda p: self.of_age(p, entity) and p is not victor))
+        self.put(
+            entity,
+            "loser",
+            self.fitting("politics person", entity.nation, lambda p: self.of_age(p, entity) and p is not victor),
+        )
         if entity.sections == 2:
             entity.facts["casualties"] = Quantity(self.between(12, 900) * 10, "dead and wounded")
             self.put(entity, "painter", self.contemporary(entity, "art"))
@@ -646,7 +842,13 @@ class _Builder:
         return 22 <= event.year - person.year <= 65
 
     def treaty(self, entity: Entity) -> None:
-        self.event(entity, "mediator", "politics person", (30, 62), ("Treaty of {place}", "{coined} Convention", "Peace of {place}"))
+        self.event(
+            entity,
+            "mediator",
+            "politics person",
+            (30, 62),
+            ("Treaty of {place}", "{coined} Convention", "Peace of {place}"),
+        )
         entity.facts["date"] = self.date(entity.year)
         home = self.local[("country", entity.nation)][0]
         other = self.fitting("country", entity.nation, lambda country: country is not home, tries=20)
@@ -660,14 +862,24 @@ class _Builder:
         entity.facts["entrants"] = Quantity(self.between(60, 2400), "exhibitors")
 
     def voyage(self, entity: Entity) -> None:
-        names = ("{coined} Expedition", "Second {coined} Expedition", "{coined} Survey of {year}", "Voyage to {coined} Bay")
+        names = (
+            "{coined} Expedition",
+            "Second {coined} Expedition",
+            "{coined} Survey of {year}",
+            "Voyage to {coined} Bay",
+        )
         self.event(entity, "leader", "seafaring person", (26, 55), names, "sailed_from")
         ship = self.fitting("ship", entity.nation, lambda s: 0 <= entity.year - s.year <= 30)
         self.put(entity, "vessel", ship)
         if self.chance(0.5):
-            self.put(entity, "naturalist", self.fitting("science person", entity.nation, lambda p: self.of_age(p, entity)))
+            self.put(
+                entity, "naturalist", self.fitting("science person", entity.nation, lambda p: self.of_age(p, entity))
+            )
 
 
+_LEADERS = ("founder", "head", "coach")
+_EMPLOYERS = {"film": "studio", "music": "orchestra", "science": "observatory", "sport": "club", "politics": "party"}
+_NICKNAMES = ("Little", "Old", "Silent", "Lucky", "Honest", "Quick", "Stormy", "Red", "Merry")
 _NAMED_AT_ONCE = {"town": "{}", "river": "River {}", "mountain": "Mount {}"}
 _ORGANISATION_NAMES = {
     "publisher": ("{surname} Press", "{surname} & Daughters", "{surname} Verlag", "{surname} House"),
@@ -678,9 +890,15 @@ _ORGANISATION_NAMES = {
     "observatory": ("{place} Observatory", "{surname} Observatory"),
     "club": ("{place} Athletic", "{place} Wanderers", "{surname} Sports Club", "{place} Union"),
     "party": ("{surname} League", "{place} Reform Party", "{surname} Union Party", "{place} People's Party"),
-    "company": ("{surname} & Sons", "{surname} Works", "{surname} Brothers", "{place} Manufactory", "{surname} & Company"),
+    "company": (
+        "{surname} & Sons",
+        "{surname} Works",
+        "{surname} Brothers",
+        "{place} Manufactory",
+        "{surname} & Company",
+    ),
     "shipyard": ("{surname} Yard", "{place} Dockyard", "{surname} Shipbuilders"),
-}  # fmt: skip
+}
 
 
 def _capitals(text: str) -> str:

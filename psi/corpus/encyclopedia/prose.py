@@ -17,9 +17,22 @@ from psi.corpus.encyclopedia.names import pick
 from psi.corpus.encyclopedia.phrasebook import STYLES, Style
 from psi.corpus.encyclopedia.world import Date, Entity, Quantity, Value, World
 
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 UNTOLD = frozenset(("demonym",))  # facts that the builder keeps for itself
-_FEWEST_WORDS, _MOST_WORDS = 54, 104
+_FEWEST_WORDS = 56
 
 # ---- names and values
 
@@ -29,18 +42,20 @@ def article(text: str) -> str:
     return f"{'an' if _AN.match(text) else 'a'} {text}"
 
 
-_AN = re.compile(r"(?!uni|eu|use|one\b)[aeiouöéü]|8|11\b|18\d\d\b|1[18],", re.IGNORECASE)
+_AN = re.compile(r"(?!uni|eu|use|one\b)[aeiouöéü]|8|11\b|18\d\d\b|1[18],|heir|honest|honorary", re.IGNORECASE)
 _WITH_THE = re.compile(
-    r"(River|University|Battle|Siege|Treaty|Peace|Second|Voyage) |.* (Observatory|Philharmonic|Orchestra|Museum of Art|Gallery"
-    r"|Collection|League|Party|Manufactory|Works|Dockyard|Yard|Polytechnic|Academy|Games|Festival|Salon|Exposition|Convention"
-    r"|Expedition|Trophy)$|\d{4} |.* of \d{4}$|Second "
+    r"(River|University|Battle|Siege|Treaty|Peace|Second|Voyage) |\d{4} |.* of \d{4}$"
+    r"|.* (Observatory|Philharmonic|Orchestra|Museum of Art|Gallery|Collection|League|Party|Manufactory|Works)$"
+    r"|.* (Dockyard|Yard|Polytechnic|Academy|Games|Festival|Salon|Exposition|Convention|Expedition|Trophy)$"
 )
 WORKS = frozenset(("novel", "play", "film", "opera", "song", "painting", "treatise"))
 
 
 def with_the(entity: Entity) -> str:
     """The name as it stands in a sentence: with "the" where English wants it."""
-    return f"the {entity.name}" if entity.kind not in ("person", *WORKS) and _WITH_THE.match(entity.name) else entity.name
+    return (
+        f"the {entity.name}" if entity.kind not in ("person", *WORKS) and _WITH_THE.match(entity.name) else entity.name
+    )
 
 
 def mention(entity: Entity, world: World) -> str:
@@ -55,7 +70,11 @@ def mention(entity: Entity, world: World) -> str:
 def date_forms(date: Date) -> tuple[str, ...]:
     """A day in every style the prose uses."""
     month = MONTHS[date.month - 1]
-    return (f"{date.day} {month} {date.year}", f"{month} {date.day}, {date.year}", f"{_ordinal(date.day)} {month} {date.year}")
+    return (
+        f"{date.day} {month} {date.year}",
+        f"{month} {date.day}, {date.year}",
+        f"{_ordinal(date.day)} {month} {date.year}",
+    )
 
 
 def _ordinal(number: int) -> str:
@@ -71,6 +90,19 @@ def quantity(value: Quantity) -> str:
 def amount(value: Quantity) -> str:
     """The number of a quantity as the prose writes it."""
     return f"{value.amount:,}" if value.amount >= 10000 else str(value.amount)
+
+
+_OPENING = re.compile(r"(It|Its|He|She|His|Her|The|An?|Most|Several|Two|Three) ")
+_PRONOUN = re.compile(r"(It|Its|He|She|His|Her) ")
+_SUBJECT = re.compile(r"(It|Its|He|She|His|Her|The [a-z]+) (?!was [A-Z])")
+_COMPOUND = re.compile(r", and |; |, while |, but |^In |^At | who |: | died|death|life ended")
+
+
+def _joinable(before: str, after: str) -> bool:
+    """Whether two sentences can be made into one without a pronoun that could point at the wrong thing."""
+    if _COMPOUND.search(before) or _COMPOUND.search(after) or not _OPENING.match(after):
+        return False
+    return bool(_SUBJECT.match(before)) if _PRONOUN.match(after) else True
 
 
 # ---- phrases
@@ -93,24 +125,46 @@ Nodes: TypeAlias = "tuple[str | Slot | Choice, ...]"
 
 
 class Phrase(NamedTuple):
-    """A parsed phrase; `needs` are the relations that it always tells."""
+    """A parsed phrase; `needs` are the relations that it always tells, `draws` the word lists it may draw from."""
 
     needs: frozenset[str]
+    draws: frozenset[str]
     nodes: Nodes
 
 
 _DERIVED = {"region_name": "region", "population_bare": "population"}
 _SLOT_WORDS = frozenset(
-    ("S", "s", "s_p", "P", "p", "o", "name", "name_bare", "noun", "title", "own_word", "spouse_word", "child_word", "gender_word", "age",
-     "trade", "hobby", "trait", "surroundings", "crop_word", "demonym")
-)  # fmt: skip
+    (
+        "S",
+        "s",
+        "s_p",
+        "P",
+        "p",
+        "o",
+        "name",
+        "name_bare",
+        "noun",
+        "title",
+        "own_word",
+        "spouse_word",
+        "child_word",
+        "gender_word",
+        "age",
+        "trade",
+        "hobby",
+        "trait",
+        "surroundings",
+        "crop_word",
+        "demonym",
+    )
+)
 _TOKEN = re.compile(r"[\[\]|]|\{[^{}]*\}|[^\[\]|{}]+")
 
 
 def parse(template: str) -> Phrase:
     """A phrase from its written form."""
     nodes = _sequence(iter(_TOKEN.findall(template + "]")))[0]
-    return Phrase(_needs(nodes), nodes)
+    return Phrase(_needs(nodes), frozenset(_LISTS) & frozenset(re.findall(r"\w+", template)), nodes)
 
 
 def _sequence(tokens: Iterator[str]) -> list[Nodes]:
@@ -159,8 +213,13 @@ def _parsed(kind: str) -> Parsed:
     def each(templates: tuple[str, ...]) -> tuple[Phrase, ...]:
         return tuple(parse(template.strip()) for template in templates)
 
-    return Parsed(each(style.leads), tuple(each(group) for group in style.groups), each(style.background), each(style.more_leads),
-                  each(style.more_background))  # fmt: skip
+    return Parsed(
+        each(style.leads),
+        tuple(each(group) for group in style.groups),
+        each(style.background),
+        each(style.more_leads),
+        each(style.more_background),
+    )
 
 
 # ---- articles
@@ -187,7 +246,8 @@ def write(entity: Entity, world: World, rng: Random) -> list[Article]:
     for section in range(entity.sections):
         mine = [relation for relation in told if section_of(entity, relation) == section]
         label = world.label(entity)
-        title = style.more_title.format(title=label) if section else label
+        named = with_the(entity) if label == entity.name else label
+        title = style.more_title.format(title=named) if section else label
         writer = _Writer(entity, world, rng, style, set(mine))
         articles.append(Article(title, writer.passage(section == 1), tuple(writer.mentioned)))
     return articles
@@ -201,6 +261,7 @@ class _Writer:
     style: Style
     left: set[str]
     mentioned: dict[int, None] = field(default_factory=dict)
+    drawn: set[str] = field(default_factory=set)
     short: str = ""
     pronoun_next: bool = False
 
@@ -208,8 +269,11 @@ class _Writer:
         entity = self.entity
         self.mentioned[entity.id] = None
         if entity.kind == "person":
-            family = {value.surname if isinstance(value, Entity) else str(value).partition(" ")[2]
-                      for key, value in entity.facts.items() if key in ("mother", "father", "spouse", "teacher", "biographer", "successor")}  # fmt: skip
+            family = {
+                value.surname if isinstance(value, Entity) else str(value).partition(" ")[2]
+                for key, value in entity.facts.items()
+                if key in ("mother", "father", "spouse", "teacher", "biographer", "successor")
+            }
             self.short = entity.name.partition(" ")[0] if entity.surname in family else entity.surname
         else:
             self.short = f"the {entity.noun.rpartition(' ')[2]}"
@@ -222,11 +286,27 @@ class _Writer:
         words = sum(sentence.count(" ") + 1 for sentence in sentences)
         target = _FEWEST_WORDS + int(self.rng.random() ** 2 * 34)
         while background and words < target:
-            phrase = background.pop(int(self.rng.random() * len(background)))
+            # the first are the kind's own, the last are shared with other kinds
+            phrase = background.pop(int(self.rng.random() ** 2 * len(background)))
+            if phrase.draws & self.drawn:
+                continue  # a second landscape or character could contradict the first
             sentence = self.sentence(phrase)
             sentences.insert(1 + int(self.rng.random() * len(sentences)), sentence)
             words += sentence.count(" ") + 1
-        return " ".join(sentences)
+        return " ".join(self.joined(sentences))
+
+    def joined(self, sentences: list[str]) -> list[str]:
+        """Some pairs of short sentences made into one."""
+        joined = sentences[:1]
+        for sentence in sentences[1:]:
+            before = joined[-1]
+            short = before.count(" ") + sentence.count(" ") < 17 and len(joined) > 1
+            if short and _joinable(before, sentence) and self.rng.random() < 0.7:
+                link = ", and " if _PRONOUN.match(sentence) or self.rng.random() < 0.6 else "; "
+                joined[-1] = before[:-1] + link + sentence[0].lower() + sentence[1:]
+            else:
+                joined.append(sentence)
+        return joined
 
     def lead(self, leads: tuple[Phrase, ...]) -> str:
         fitting = [phrase for phrase in leads if phrase.needs <= self.left]
@@ -287,6 +367,7 @@ class _Writer:
     def word(self, name: str) -> str:
         entity = self.entity
         if name in _LISTS:
+            self.drawn.add(name)
             return pick(self.rng, _LISTS[name])
         if name in ("S", "s"):
             return self.subject(capital=name == "S")
@@ -314,14 +395,22 @@ class _Writer:
 
 
 _LISTS = {
-    "trade": lexicon.TRADES, "hobby": lexicon.HOBBIES, "trait": lexicon.TRAITS, "surroundings": lexicon.SURROUNDINGS,
+    "trade": lexicon.TRADES,
+    "hobby": lexicon.HOBBIES,
+    "trait": lexicon.TRAITS,
+    "surroundings": lexicon.SURROUNDINGS,
     "crop_word": lexicon.CROPS,
-}  # fmt: skip
+}
 _GENDERED = {
-    "s_p": ("she", "he", "it"), "P": ("Her", "His", "Its"), "p": ("her", "his", "its"), "o": ("her", "him", "it"),
-    "own_word": ("wife", "husband", ""), "spouse_word": ("husband", "wife", ""), "child_word": ("daughter", "son", ""),
+    "s_p": ("she", "he", "it"),
+    "P": ("Her", "His", "Its"),
+    "p": ("her", "his", "its"),
+    "o": ("her", "him", "it"),
+    "own_word": ("wife", "husband", ""),
+    "spouse_word": ("husband", "wife", ""),
+    "child_word": ("daughter", "son", ""),
     "gender_word": ("woman", "man", ""),
-}  # fmt: skip
+}
 
 
 def _age(entity: Entity) -> int:

@@ -5,22 +5,38 @@ from __future__ import annotations
 # the last step of a question: looked up by "kind.relation", then by relation
 ASK: dict[str, tuple[str, ...]] = {
     "born": ("When was {x} born?", "On what date was {x} born?", "What is the date of birth of {x}?"),
-    "born_in": ("Where was {x} born?", "In which town was {x} born?", "What is the birthplace of {x}?", "Which town was the birthplace of {x}?"),
+    "born_in": (
+        "Where was {x} born?",
+        "In which town was {x} born?",
+        "What is the birthplace of {x}?",
+        "Which town was the birthplace of {x}?",
+    ),
     "died": ("When did {x} die?", "On what date did {x} die?", "What is the date of death of {x}?"),
     "died_in": ("Where did {x} die?", "In which town did {x} die?", "What was the place of death of {x}?"),
     "mother": ("Who was the mother of {x}?", "What was the name of the mother of {x}?"),
     "father": ("Who was the father of {x}?", "What was the name of the father of {x}?"),
     "spouse": ("Whom did {x} marry?", "Who was the spouse of {x}?", "To whom was {x} married?"),
-    "educated_at": ("Where did {x} study?", "At which institution was {x} educated?", "What was the alma mater of {x}?"),
+    "educated_at": (
+        "Where did {x} study?",
+        "At which institution was {x} educated?",
+        "What was the alma mater of {x}?",
+    ),
     "teacher": ("Who taught {x}?", "Under whom did {x} train?", "Who was the teacher of {x}?"),
     "known_for": ("What was {x} known for?", "For what did {x} become known?", "What made the reputation of {x}?"),
     "office": ("Which public office did {x} hold?", "To what post was {x} appointed?"),
     "successor": ("Who succeeded {x} in office?", "Who took over the post of {x}?"),
-    "employer": ("With which organisation was {x} associated?", "Which organisation did {x} belong to?"),
+    "studio_of": ("Which film studio did {x} work for?", "At which studio did {x} work?"),
+    "orchestra_of": ("With which orchestra did {x} perform?", "Which orchestra engaged {x}?"),
+    "observatory_of": ("At which observatory did {x} work?", "Which observatory employed {x}?"),
+    "club_of": ("For which club did {x} compete?", "Which sports club did {x} belong to?"),
+    "party_of": ("Which political party did {x} belong to?", "Of which party was {x} a member?"),
     "archive": ("Where are the papers of {x} kept?", "Which institution holds the papers of {x}?"),
     "biographer": ("Who wrote the biography of {x}?", "Who was the biographer of {x}?"),
     "monument": ("In which town is there a monument to {x}?", "Where does a statue of {x} stand?"),
-    "plaque": ("In which year was a plaque in memory of {x} put up?", "When was a commemorative plaque for {x} put up?"),
+    "plaque": (
+        "In which year was a plaque in memory of {x} put up?",
+        "When was a commemorative plaque for {x} put up?",
+    ),
     "capital": ("What is the capital of {x}?", "Which town is the capital of {x}?"),
     "independence": ("In which year did {x} become independent?", "When did {x} gain independence?"),
     "currency": ("What is the currency of {x}?", "Which currency is used in {x}?"),
@@ -36,7 +52,10 @@ ASK: dict[str, tuple[str, ...]] = {
     "industry": ("What is the main industry of {x}?", "Which industry is {x} known for?"),
     "founded": ("In which year was {x} founded?", "When was {x} founded?", "What is the founding year of {x}?"),
     "fire": ("In which year did a great fire strike {x}?", "When did a fire destroy much of {x}?"),
-    "architect": ("Who designed the new town centre of {x}?", "Which person planned the centre of {x}?"),
+    "architect": (
+        "Who planned the rebuilding of the centre of {x}?",
+        "To whom does {x} owe the present plan of its centre?",
+    ),
     "former_name": ("What was the former name of {x}?", "What was {x} formerly called?"),
     "length": ("How long is {x}?", "What is the length of {x}?"),
     "source": ("On which mountain does {x} rise?", "Where is the source of {x}?"),
@@ -126,19 +145,23 @@ ASK: dict[str, tuple[str, ...]] = {
     "leader": ("Who led {x}?", "Who was the leader of {x}?"),
     "vessel": ("Which ship was used for {x}?", "In which ship did {x} sail?"),
     "naturalist": ("Who was the naturalist of {x}?", "Which naturalist took part in {x}?"),
-}  # fmt: skip
+}
 
 # a step inside a question
 STEP: dict[str, tuple[str, ...]] = {
-    "born_in": ("the town where {x} was born", "the birthplace of {x}"),
-    "died_in": ("the town where {x} died", "the place of death of {x}"),
+    "born_in": ("the birthplace of {x}", "the town where {x} was born"),
+    "died_in": ("the place of death of {x}", "the town where {x} died"),
     "mother": ("the mother of {x}",),
     "father": ("the father of {x}",),
     "spouse": ("the spouse of {x}", "the person whom {x} married"),
-    "educated_at": ("the institution where {x} studied", "the alma mater of {x}"),
+    "educated_at": ("the alma mater of {x}", "the institution where {x} studied"),
     "teacher": ("the teacher of {x}", "the person who taught {x}"),
     "successor": ("the successor of {x} in office", "the person who succeeded {x} in office"),
-    "employer": ("the organisation that {x} belonged to", "the organisation with which {x} was associated"),
+    "studio_of": ("the studio of {x}", "the studio that {x} worked for"),
+    "orchestra_of": ("the orchestra of {x}", "the orchestra with which {x} performed"),
+    "observatory_of": ("the observatory of {x}", "the observatory where {x} worked"),
+    "club_of": ("the sports club of {x}", "the club that {x} competed for"),
+    "party_of": ("the political party of {x}", "the party that {x} belonged to"),
     "archive": ("the institution that holds the papers of {x}",),
     "biographer": ("the biographer of {x}", "the person who wrote the biography of {x}"),
     "monument": ("the town that has a monument to {x}",),
@@ -148,13 +171,16 @@ STEP: dict[str, tuple[str, ...]] = {
     "country": ("the country of {x}", "the country to which {x} belongs"),
     "seat": ("the administrative seat of {x}",),
     "region": ("the province of {x}", "the province in which {x} lies"),
-    "river": ("the river on which {x} stands", "the river that flows through {x}"),
-    "architect": ("the person who designed the centre of {x}",),
+    "river": ("the river that flows through {x}", "the river on which {x} stands"),
+    "architect": (
+        "the planner of the rebuilt centre of {x}",
+        "the person who planned the rebuilding of the centre of {x}",
+    ),
     "source": ("the mountain on which {x} rises",),
     "mouth": ("the town at the mouth of {x}",),
     "surveyor": ("the person who surveyed {x}",),
     "climber": ("the first person to climb {x}",),
-    "town": ("the town where {x} is based", "the home town of {x}"),
+    "town": ("the home town of {x}", "the town where {x} is based"),
     "founder": ("the founder of {x}", "the person who founded {x}"),
     "coach": ("the coach of {x}",),
     "head": ("the best known head of {x}",),
@@ -162,7 +188,7 @@ STEP: dict[str, tuple[str, ...]] = {
     "author": ("the author of {x}", "the person who wrote {x}"),
     "director": ("the director of {x}", "the person who directed {x}"),
     "composer": ("the composer of {x}", "the person who composed {x}"),
-    "painter_of": ("the artist who painted {x}", "the painter of {x}"),
+    "painter_of": ("the painter of {x}", "the artist who painted {x}"),
     "set_in": ("the town in which {x} is set",),
     "publisher": ("the publisher of {x}", "the house that published {x}"),
     "dedicatee": ("the dedicatee of {x}", "the person to whom {x} is dedicated"),
@@ -172,7 +198,7 @@ STEP: dict[str, tuple[str, ...]] = {
     "studio": ("the studio that produced {x}",),
     "star": ("the star of {x}", "the performer of the leading part in {x}"),
     "filmed_in": ("the town where {x} was filmed",),
-    "score": ("the person who wrote the score of {x}", "the composer of the music of {x}"),
+    "score": ("the composer of the music of {x}", "the person who wrote the score of {x}"),
     "librettist": ("the librettist of {x}",),
     "conductor": ("the conductor of the premiere of {x}",),
     "revived_by": ("the orchestra that revived {x}",),
@@ -184,10 +210,10 @@ STEP: dict[str, tuple[str, ...]] = {
     "painted_in": ("the town where {x} was painted",),
     "previous_owner": ("the person who once owned {x}",),
     "illustrator": ("the illustrator of {x}",),
-    "builder": ("the shipyard that built {x}", "the builder of {x}"),
+    "builder": ("the builder of {x}", "the shipyard that built {x}"),
     "captain": ("the captain of {x}", "the person who commanded {x}"),
     "home_port": ("the home port of {x}",),
-    "namesake": ("the person after whom {x} was named", "the namesake of {x}"),
+    "namesake": ("the namesake of {x}", "the person after whom {x} was named"),
     "last_owner": ("the last owner of {x}",),
     "held_in": ("the town where {x} took place",),
     "battle.held_in": ("the town where {x} was fought",),
@@ -207,39 +233,96 @@ STEP: dict[str, tuple[str, ...]] = {
     "leader": ("the leader of {x}",),
     "vessel": ("the ship used for {x}",),
     "naturalist": ("the naturalist of {x}",),
-}  # fmt: skip
+}
 
 # comparisons: kind, relation -> (wording for the smaller value, wording for the larger one)
 COMPARE: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {
-    ("person", "born"): (("Who was born earlier, {a} or {b}?", "Who is older, {a} or {b}?", "Which of the two was born first, {a} or {b}?"),
-                         ("Who was born later, {a} or {b}?", "Who is younger, {a} or {b}?")),
-    ("person", "died"): (("Who died first, {a} or {b}?", "Who died earlier, {a} or {b}?"), ("Who died later, {a} or {b}?",)),
-    ("river", "length"): (("Which river is shorter, {a} or {b}?",), ("Which river is longer, {a} or {b}?", "Which is the longer river, {a} or {b}?")),
-    ("mountain", "height"): (("Which mountain is lower, {a} or {b}?",), ("Which mountain is higher, {a} or {b}?", "Which is the higher mountain, {a} or {b}?")),
-    ("town", "population"): (("Which town has fewer inhabitants, {a} or {b}?",), ("Which town has more inhabitants, {a} or {b}?", "Which town has the larger population, {a} or {b}?")),
-    ("film", "year"): (("Which film was released earlier, {a} or {b}?", "Which film came out first, {a} or {b}?"), ("Which film was released later, {a} or {b}?",)),
-    ("novel", "year"): (("Which novel was published earlier, {a} or {b}?", "Which novel appeared first, {a} or {b}?"), ("Which novel was published later, {a} or {b}?",)),
-    ("company", "founded"): (("Which company was founded earlier, {a} or {b}?", "Which company is older, {a} or {b}?"), ("Which company was founded later, {a} or {b}?",)),
-    ("university", "founded"): (("Which university is older, {a} or {b}?",), ("Which university was founded later, {a} or {b}?",)),
-    ("painting", "year"): (("Which painting was completed first, {a} or {b}?",), ("Which painting is more recent, {a} or {b}?",)),
-    ("ship", "launched"): (("Which ship was launched first, {a} or {b}?",), ("Which ship was launched later, {a} or {b}?",)),
-}  # fmt: skip
+    ("person", "born"): (
+        (
+            "Who was born earlier, {a} or {b}?",
+            "Who is older, {a} or {b}?",
+            "Which of the two was born first, {a} or {b}?",
+        ),
+        ("Who was born later, {a} or {b}?", "Who is younger, {a} or {b}?"),
+    ),
+    ("person", "died"): (
+        ("Who died first, {a} or {b}?", "Who died earlier, {a} or {b}?"),
+        ("Who died later, {a} or {b}?",),
+    ),
+    ("river", "length"): (
+        ("Which river is shorter, {a} or {b}?",),
+        ("Which river is longer, {a} or {b}?", "Which is the longer river, {a} or {b}?"),
+    ),
+    ("mountain", "height"): (
+        ("Which mountain is lower, {a} or {b}?",),
+        ("Which mountain is higher, {a} or {b}?", "Which is the higher mountain, {a} or {b}?"),
+    ),
+    ("town", "population"): (
+        ("Which town has fewer inhabitants, {a} or {b}?",),
+        ("Which town has more inhabitants, {a} or {b}?", "Which town has the larger population, {a} or {b}?"),
+    ),
+    ("film", "year"): (
+        ("Which film was released earlier, {a} or {b}?", "Which film came out first, {a} or {b}?"),
+        ("Which film was released later, {a} or {b}?",),
+    ),
+    ("novel", "year"): (
+        ("Which novel was published earlier, {a} or {b}?", "Which novel appeared first, {a} or {b}?"),
+        ("Which novel was published later, {a} or {b}?",),
+    ),
+    ("company", "founded"): (
+        ("Which company was founded earlier, {a} or {b}?", "Which company is older, {a} or {b}?"),
+        ("Which company was founded later, {a} or {b}?",),
+    ),
+    ("university", "founded"): (
+        ("Which university is older, {a} or {b}?",),
+        ("Which university was founded later, {a} or {b}?",),
+    ),
+    ("painting", "year"): (
+        ("Which painting was completed first, {a} or {b}?",),
+        ("Which painting is more recent, {a} or {b}?",),
+    ),
+    ("ship", "launched"): (
+        ("Which ship was launched first, {a} or {b}?",),
+        ("Which ship was launched later, {a} or {b}?",),
+    ),
+}
 
 # comparisons of two works by the people who made them: kind, relation to the maker
 COMPARE_MAKERS: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...]]] = {
-    ("film", "director"): (("Which film has the director who was born earlier, {a} or {b}?",), ("Which film has the director who was born later, {a} or {b}?",)),
-    ("novel", "author"): (("Which novel has the older author, {a} or {b}?",), ("Which novel has the younger author, {a} or {b}?",)),
-    ("company", "founder"): (("Which company's founder was born earlier, {a} or {b}?",), ("Which company's founder was born later, {a} or {b}?",)),
-    ("ship", "captain"): (("Which ship's captain was born earlier, {a} or {b}?",), ("Which ship's captain was born later, {a} or {b}?",)),
-    ("painting", "painter_of"): (("Which painting is by the artist who was born earlier, {a} or {b}?",), ("Which painting is by the artist who was born later, {a} or {b}?",)),
-}  # fmt: skip
+    ("film", "director"): (
+        ("Which film has the director who was born earlier, {a} or {b}?",),
+        ("Which film has the director who was born later, {a} or {b}?",),
+    ),
+    ("novel", "author"): (
+        ("Which novel has the older author, {a} or {b}?",),
+        ("Which novel has the younger author, {a} or {b}?",),
+    ),
+    ("company", "founder"): (
+        ("Which company's founder was born earlier, {a} or {b}?",),
+        ("Which company's founder was born later, {a} or {b}?",),
+    ),
+    ("ship", "captain"): (
+        ("Which ship's captain was born earlier, {a} or {b}?",),
+        ("Which ship's captain was born later, {a} or {b}?",),
+    ),
+    ("painting", "painter_of"): (
+        ("Which painting is by the artist who was born earlier, {a} or {b}?",),
+        ("Which painting is by the artist who was born later, {a} or {b}?",),
+    ),
+}
 
 # do two entities have the same value at the end of a path?
 SAME: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     ("person", ("born_in",)): ("Were {a} and {b} born in the same town?", "Do {a} and {b} share a birthplace?"),
-    ("person", ("educated_at",)): ("Did {a} and {b} study at the same institution?", "Do {a} and {b} have the same alma mater?"),
+    ("person", ("educated_at",)): (
+        "Did {a} and {b} study at the same institution?",
+        "Do {a} and {b} have the same alma mater?",
+    ),
     ("person", ("teacher",)): ("Were {a} and {b} taught by the same person?",),
-    ("film", ("director",)): ("Were {a} and {b} directed by the same person?", "Do {a} and {b} have the same director?"),
+    ("film", ("director",)): (
+        "Were {a} and {b} directed by the same person?",
+        "Do {a} and {b} have the same director?",
+    ),
     ("novel", ("author",)): ("Were {a} and {b} written by the same person?",),
     ("painting", ("museum",)): ("Do {a} and {b} hang in the same museum?",),
     ("company", ("town",)): ("Are {a} and {b} based in the same town?",),
@@ -249,7 +332,7 @@ SAME: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     ("company", ("town", "country")): ("Are {a} and {b} headquartered in the same country?",),
     ("person", ("born_in", "country")): ("Were {a} and {b} born in the same country?",),
     ("film", ("director", "born_in")): ("Were the directors of {a} and {b} born in the same town?",),
-}  # fmt: skip
+}
 
 # a work found by one fact of its own ({v}) and one of its maker's ({w})
 INTERSECT: dict[tuple[str, str, str, str], tuple[str, ...]] = {
@@ -260,17 +343,45 @@ INTERSECT: dict[tuple[str, str, str, str], tuple[str, ...]] = {
     ("novel", "set_in", "author", "educated_at"): ("Which novel set in {v} is by an author who studied at {w}?",),
     ("novel", "year", "author", "born_in"): ("Which novel of {v} was written by somebody from {w}?",),
     ("painting", "museum", "painter_of", "born_in"): ("Which painting in {v} is by an artist who was born in {w}?",),
-    ("painting", "museum", "painter_of", "educated_at"): ("Which painting owned by {v} is by an artist educated at {w}?",),
+    ("painting", "museum", "painter_of", "educated_at"): (
+        "Which painting owned by {v} is by an artist educated at {w}?",
+    ),
     ("company", "town", "founder", "born_in"): ("Which company based in {v} was founded by a native of {w}?",),
     ("company", "product", "founder", "born_in"): ("Which company known for {v} was founded by somebody born in {w}?",),
     ("ship", "builder", "captain", "born_in"): ("Which ship built by {v} had a captain who was born in {w}?",),
-    ("opera", "premiered_in", "composer", "born_in"): ("Which opera first performed in {v} was composed by a native of {w}?",),
-    ("song", "performer", "composer", "born_in"): ("Which song made famous by {v} was composed by somebody born in {w}?",),
-}  # fmt: skip
+    ("opera", "premiered_in", "composer", "born_in"): (
+        "Which opera first performed in {v} was composed by a native of {w}?",
+    ),
+    ("song", "performer", "composer", "born_in"): (
+        "Which song made famous by {v} was composed by somebody born in {w}?",
+    ),
+}
+
+# an entity found by the one person it belongs to: kind, relation to the person, further relation (or "")
+INVERSE: dict[tuple[str, str, str], tuple[str, ...]] = {
+    ("film", "director", "year"): ("Which film did {x} direct in {v}?", "Which film of {v} was directed by {x}?"),
+    ("film", "director", ""): ("Which film did {x} direct?",),
+    ("film", "score", ""): ("For which film did {x} compose the music?",),
+    ("novel", "author", "year"): ("Which novel did {x} publish in {v}?", "Which novel of {v} is by {x}?"),
+    ("novel", "author", ""): ("Which novel did {x} write?",),
+    ("opera", "composer", ""): ("Which opera did {x} compose?",),
+    ("opera", "librettist", ""): ("For which opera did {x} write the libretto?",),
+    ("song", "performer", ""): ("Which song was made famous by {x}?",),
+    ("painting", "commissioner", ""): ("Which painting did {x} commission?",),
+    ("painting", "painter_of", "year"): ("Which painting did {x} complete in {v}?",),
+    ("ship", "captain", ""): ("Which ship did {x} command?", "Of which ship was {x} the captain?"),
+    ("voyage", "leader", ""): ("Which expedition did {x} lead?",),
+    ("mountain", "climber", ""): ("Which mountain was first climbed by {x}?",),
+    ("company", "founder", ""): ("Which company did {x} found?",),
+    ("treaty", "mediator", ""): ("Which treaty did {x} mediate?",),
+    ("battle", "victor", ""): ("Which battle did {x} win?",),
+    ("battle", "loser", ""): ("Which battle did {x} lose?",),
+    ("tournament", "winner", "discipline"): ("Which {v} championship did {x} win?",),
+}
 
 # relations that may be missing without being implied by anything else
 MISSING: dict[str, tuple[str, ...]] = {
-    "person": ("born_in", "educated_at", "teacher", "died_in", "employer"),
+    "person": ("born_in", "educated_at", "teacher", "died_in", "biographer"),
     "novel": ("publisher", "set_in", "protagonist", "dedicatee", "prize"),
     "film": ("studio", "star", "filmed_in", "score", "prize"),
     "play": ("premiered_in", "dedicatee", "protagonist"),
@@ -282,4 +393,4 @@ MISSING: dict[str, tuple[str, ...]] = {
     "town": ("river", "founded"),
     "river": ("mouth", "source", "surveyor"),
     "mountain": ("climber",),
-}  # fmt: skip
+}

@@ -34,8 +34,8 @@ Value: TypeAlias = Union["Entity", Date, Quantity, int, str]
 class Entity:
     """Somebody or something the encyclopedia speaks of.
 
-    `kind` selects the relations it can have and the phrases that tell them; `noun` is what it is called (`film
-    director`, `barque`); `year` is the year it came to be (birth, founding, release) and `end` the last year it acts in.
+    `kind` selects its relations and the phrases that tell them; `noun` is what it is called (`film
+    director`, `barque`); `year` is when it came to be (birth, founding, release) and `end` the last year it acts in.
     `sections` counts its passages: 0 for what is only ever named. `nation` is the index of its culture.
     """
 
@@ -49,7 +49,7 @@ class Entity:
     year: int = 0
     end: int = 0
     woman: bool = False
-    facts: dict[str, Value] = field(default_factory=dict)
+    facts: dict[str, Value] = field(default_factory=dict, repr=False)  # they lead round in circles
 
     @property
     def surname(self) -> str:
