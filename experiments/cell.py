@@ -98,6 +98,8 @@ def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
     except Exception as error:  # whatever stops one cell must not stop the others of the sweep
         log.error("%s on %s failed: %s", run.method.name, dataset, error, exc_info=not isinstance(error, PsiError))
         return Cell(**facts, status="failed", error=_sentence(error))
+    if failed is not None:
+        log.error("%s on %s: %s", run.method.name, dataset, failed)
     status = "ok" if failed is None else "failed"
     places = {stage: artifact.path.relative_to(store.root).as_posix() for stage, artifact in stages.items()}
     return Cell(**facts, status=status, error=failed, stages=places, costs=costs)

@@ -94,8 +94,10 @@ def _label(cell: Cell, varied: Sequence[str]) -> str:
 
 def _varied(cells: Sequence[Cell]) -> list[str]:
     values: defaultdict[str, set[str]] = defaultdict(set)
-    ran = [dict(_flat(cell.settings)) for cell in cells if cell.settings]
-    for key in sorted({key for settings in ran for key in settings} - {"seed"}):
+    # the seed is a column of its own, wherever a setting follows it
+    ran = [{k: v for k, v in _flat(cell.settings) if (k.split(".")[-1], v) != ("seed", cell.seed)} for cell in cells]
+    ran = [settings for settings in ran if settings]
+    for key in sorted({key for settings in ran for key in settings}):
         values[key] = {json.dumps(settings.get(key)) for settings in ran}
     return [key for key, found in values.items() if len(found) > 1]
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -61,12 +62,12 @@ def test_a_sweep_goes_on_past_a_failing_cell_and_a_second_start_runs_only_that(t
     (tmp_path / "broken").touch()
     code, out, err = run(tmp_path / "store", *sweep)
     assert code == 1, err
-    assert out.count("failed") >= 2 and "bm25" in out
+    assert out.count("failed: ModelError") == 2 and "bm25" in out
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "store").rglob("rankings.jsonl")}
     (tmp_path / "broken").unlink()
     code, out, err = run(tmp_path / "store", *sweep)
     assert code == 0, err
-    assert "failed" not in out.lower().replace("n_failed", "")
+    assert "failed:" not in out
     assert all(path.stat().st_mtime_ns == when for path, when in before.items())
 
 
@@ -108,18 +109,19 @@ def test_failed_answers_are_counted_not_scored_and_asked_again(tmp_path):
     (tmp_path / "failing").touch()
     code, out, err = run(tmp_path / "store", *arguments)
     assert code == 1
-    assert "6 of 24 answers failed (http_500)" in err + out
+    failing = int(re.search(r"(\d+) of 24 answers failed \(http_500\)", err)[1])
+    assert 0 < failing < 12
     code, _, _ = run(tmp_path / "store", *arguments, "max_fail_rate=0.5")
     assert code == 0
     (summary,) = (tmp_path / "store").rglob("stages/scores/*/summary.json")
     em = json.loads(summary.read_text())["em"]
-    assert em["n_failed"] == 6
+    assert em["n_failed"] == failing
     assert em["n"] + em["n_failed"] + em["n_excluded"] == 24
     (tmp_path / "failing").unlink()
     asked = len(_lines(tmp_path / "calls"))
     code, _, err = run(tmp_path / "store", *arguments)
     assert code == 0, err
-    assert len(_lines(tmp_path / "calls")) - asked == 6
+    assert len(_lines(tmp_path / "calls")) - asked == failing
 
 
 @pytest.mark.parametrize(
