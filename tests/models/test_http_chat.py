@@ -77,7 +77,11 @@ def test_concurrent_replies_belong_to_their_conversations() -> None:
 
 
 def test_thinking_is_removed_and_a_cut_reply_is_marked() -> None:
-    steps = [completion("<think>Answer: Rome</think>Answer: Paris"), completion("Answ", finish="length"), completion(None)]
+    steps = [
+        completion("<think>Answer: Rome</think>Answer: Paris"),
+        completion("Answ", finish="length"),
+        completion(None),
+    ]
     with serving(*steps) as server:
         model = chat(server.url, concurrency=1)
         whole, cut, nothing = model.reply([HELLO] * 3)

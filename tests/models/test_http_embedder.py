@@ -45,7 +45,10 @@ def test_values_that_are_not_finite_are_refused_with_the_id(number: str) -> None
 
 
 def test_a_wrong_width_is_refused_with_the_id() -> None:
-    with serving(embeddings([1.0] * 4, [1.0] * 3)) as server, pytest.raises(InputError, match=r"'d2'.*expected 4, got 3"):
+    with (
+        serving(embeddings([1.0] * 4, [1.0] * 3)) as server,
+        pytest.raises(InputError, match=r"'d2'.*expected 4, got 3"),
+    ):
         encoded(embedder(server.url).encode_passages, ["a", "b"], ["d1", "d2"])
     with serving(embeddings([1.0] * 3)) as server, pytest.raises(InputError, match="expected 4, got 3"):
         embedder(server.url, dimensions=4).encode_passages(["a"])
