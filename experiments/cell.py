@@ -48,8 +48,8 @@ class Cell:
 
 def cell_folder(run: Run, dataset: str) -> Path:
     """Where the record of this run is kept: the same run is always in the same folder, another one never."""
-    name = f"{safe_name(dataset)}/{safe_name(run.method.name)}"
-    return Path(run.store) / "cells" / name / digest([dataset, run.method.name, run.identity()])[:12]
+    name = f"{safe_name(dataset)}/{safe_name(run.name)}"
+    return Path(run.store) / "cells" / name / digest([dataset, run.name, run.identity()])[:12]
 
 
 def run_cell(run: Run, dataset: str, config: str) -> Cell:
@@ -88,7 +88,7 @@ def read_cells(root: Path) -> list[Cell]:
 def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
     facts: dict[str, Any] = {
         "dataset": dataset,
-        "method": run.method.name,
+        "method": run.name,
         "seed": run.seed,
         "digest": name,
         "settings": run.identity(),
@@ -96,10 +96,10 @@ def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
     try:
         stages, costs, failed = _stages(run, store)
     except Exception as error:  # whatever stops one cell must not stop the others of the sweep
-        log.error("%s on %s failed: %s", run.method.name, dataset, error, exc_info=not isinstance(error, PsiError))
+        log.error("%s on %s failed: %s", run.name, dataset, error, exc_info=not isinstance(error, PsiError))
         return Cell(**facts, status="failed", error=_sentence(error))
     if failed is not None:
-        log.error("%s on %s: %s", run.method.name, dataset, failed)
+        log.error("%s on %s: %s", run.name, dataset, failed)
     status = "ok" if failed is None else "failed"
     places = {stage: artifact.path.relative_to(store.root).as_posix() for stage, artifact in stages.items()}
     return Cell(**facts, status=status, error=failed, stages=places, costs=costs)

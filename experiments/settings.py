@@ -50,3 +50,8 @@ class Run(Component):
     context: PositiveInt = 5
     max_fail_rate: Annotated[float, Field(ge=0, le=1)] = runtime(0.02)
     store: str = runtime("runs")
+
+    @property
+    def name(self) -> str:
+        """What tables call it: the method, and the agent that works with it."""
+        return f"{self.method.name}+{self.agent.name}" if self.agent else self.method.name

@@ -33,6 +33,7 @@ class Agent(Component):
     and the policy decides again, at most `hop_budget` times. A query that was asked before ends the question
     (`no_progress`), as does a retrieval beyond the budget (`max_steps`); the answer is then `Not mentioned`.
 
+    name: stands in tables; it does not change any result.
     policy: decides.
     hop_budget: extra retrievals allowed for a question.
     reorganise: False keeps the query: a retrieval then shows the next passages for the question itself.
@@ -41,6 +42,7 @@ class Agent(Component):
     batch_size: questions that are worked on together.
     """
 
+    name: str = runtime("agent")
     policy: Policy
     hop_budget: NonNegativeInt = 1
     reorganise: bool = True
