@@ -1,4 +1,4 @@
-"""Your own data: a folder of .txt and .md files or a JSONL file of passages, and perhaps a JSONL file of questions."""
+"""Your own data: a folder of documents or a JSONL file of passages, and perhaps a JSONL file of questions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing_extensions import TypedDict  # pydantic reads typing's own only from
 from psi.component import Component, did_you_mean, runtime
 from psi.corpus import sources
 from psi.corpus.clean import OnEmpty, clean, clean_json, repeated_texts, without_empty
+from psi.corpus.documents import SUFFIXES, read_document
 from psi.corpus.gold import unmapped, unmapped_gold, warn_unmapped
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
 from psi.corpus.splitter import Chunk, split
 from psi.errors import ConfigError, InputError
 
-_SUFFIXES = (".txt", ".md")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
@@ -30,9 +30,10 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 class FilesBenchmark(Component):
     """A benchmark of your own files.
 
-    A folder is searched for .txt and .md files, subfolders included, hidden ones not. Each file is a document, named
-    by its path below the folder, and cut into chunks `path#0000`, `path#0001`, ... (these ids are what gold refers
-    to). A chunk's title is the Markdown heading that it begins under, or else the file's name without its ending.
+    A folder is searched for .txt, .md, .html and .pdf files (the last two need the extra `documents`), subfolders
+    included, hidden ones not. Each file is a document, named by its path below the folder, and cut into chunks
+    `path#0000`, `path#0001`, ... (these ids are what gold refers to). A chunk's title is the heading that it begins
+    under (Markdown, HTML), or else the document's own title, or the file's name without its ending.
 
     A JSONL file has one passage a line: `id`, `text`, and perhaps `title`, `document`, `category`. Passages are
     taken as they are. Questions, one a line: `question`, and perhaps `id` (else the question's number, from 0),
@@ -42,7 +43,7 @@ class FilesBenchmark(Component):
         name: what tables call the benchmark.
         corpus: the folder or the .jsonl file of passages.
         questions: the .jsonl file of questions (None: a corpus to search, nothing to measure).
-        chunk_tokens: most tokens in a chunk of a .txt or .md file (`splitter.token_starts` says what a token is).
+        chunk_tokens: most tokens in a chunk of a document (`splitter.token_starts` says what a token is).
         chunk_overlap: how many of them repeat the end of the chunk before.
         on_empty: leave passages without a text out and report them (`skip`), or refuse the corpus (`refuse`).
     """
@@ -106,10 +107,12 @@ class FilesBenchmark(Component):
     def _corpus_files(self) -> dict[str, sources.Source]:
         path = Path(self.corpus)
         if path.is_file() and path.suffix.lower() != ".jsonl":
-            raise InputError(f"{path}: the corpus must be a folder of .txt and .md files, or one .jsonl file.")
+            raise InputError(
+                f"{path}: the corpus must be a folder of documents ({', '.join(SUFFIXES)}), or one .jsonl file."
+            )
         if not path.is_dir():
             return {path.name: sources.read(path)}
-        files = (file for file in _visible_files(path) if file.suffix.lower() in _SUFFIXES)
+        files = (file for file in _visible_files(path) if file.suffix.lower() in SUFFIXES)
         return {file.relative_to(path).as_posix(): sources.read(file) for file in files}
 
     def _questions_file(self) -> sources.Source | None:
@@ -119,8 +122,8 @@ class FilesBenchmark(Component):
         path = Path(self.corpus)
         if not path.is_dir():
             return ()
-        other = sum(file.suffix.lower() not in _SUFFIXES for file in _visible_files(path))
-        return (f"files that are neither .txt nor .md, left out: {other}.",) if other else ()
+        other = sum(file.suffix.lower() not in SUFFIXES for file in _visible_files(path))
+        return (f"files that are none of {', '.join(SUFFIXES)}, left out: {other}.",) if other else ()
 
 
 def _visible_files(folder: Path) -> list[Path]:
@@ -137,8 +140,9 @@ def _chunked(
     name: str, source: sources.Source, max_tokens: int, overlap: int, counts: Counter[str]
 ) -> Iterator[Passage]:
     document = clean(name)
-    text = clean(sources.text_of(source), counts)
-    titles = _Titles(text if source.path.suffix.lower() == ".md" else "", clean(source.path.stem))
+    found = read_document(source)
+    text = clean(found.text, counts)
+    titles = _Titles(text if found.markdown else "", clean(found.title) or clean(source.path.stem))
     chunks = split(text, max_tokens, overlap) or [Chunk("", 0, 0)]  # a blank file is an empty passage, not nothing
     for number, chunk in enumerate(chunks):  # padded: passages stand in the order of their ids
         yield Passage(f"{document}#{number:04}", titles.at(chunk.start), chunk.text.strip(), document)

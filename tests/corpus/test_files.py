@@ -80,14 +80,14 @@ def test_strings_that_break_things_survive_or_are_repaired(tmp_path: Path) -> No
 
 def test_documents_become_chunks(tmp_path: Path) -> None:
     text = "One two three four five. " * 10
-    folder = _folder(tmp_path, {"b/two.txt": text, "a.txt": "Short.", "b/skip.pdf": "x", ".git/c.txt": "x"})
+    folder = _folder(tmp_path, {"b/two.txt": text, "a.txt": "Short.", "b/skip.csv": "x", ".git/c.txt": "x"})
     benchmark = FilesBenchmark(corpus=folder, chunk_tokens=20).load()
     assert benchmark.passages.ids == ("a.txt#0000", *(f"b/two.txt#000{i}" for i in range(4)))
     assert {passage.document for passage in benchmark.passages} == {"a.txt", "b/two.txt"}
     assert benchmark.passages[0].title == "a"
     assert all(len(token_starts(passage.text)) <= 20 for passage in benchmark.passages)
     assert " ".join(passage.text for passage in benchmark.passages[1:]) == text.strip()
-    assert benchmark.report.notes[0] == "files that are neither .txt nor .md, left out: 1."
+    assert benchmark.report.notes[0] == "files that are none of .txt, .md, .html, .htm, .pdf, left out: 1."
 
 
 def test_markdown_headings_become_titles(tmp_path: Path) -> None:
