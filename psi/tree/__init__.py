@@ -3,29 +3,36 @@
 vectors -> spanning edges -> merge-and-collapse -> rebalancing -> node vectors -> beam search.
 """
 
+from psi.tree.approximate import Approximate
 from psi.tree.build import BuildReport, build_tree, build_tree_with_report
 from psi.tree.collapse import merge_and_collapse
-from psi.tree.dasgupta import dasgupta_cost
+from psi.tree.compare import Agreement, agreement
+from psi.tree.dasgupta import cost_of_weights, dasgupta_cost
 from psi.tree.edges import Edges
 from psi.tree.insert import Inserted, insert_leaves
 from psi.tree.rebalance import rebalance_tree
+from psi.tree.report import SpanningReport
 from psi.tree.search import beam_search, starting_layer
-from psi.tree.spanning import SpanningReport, spanning_edges, spanning_edges_with_report
+from psi.tree.spanning import spanning_edges, spanning_edges_with_report
 from psi.tree.storage import StoredTree, load_tree, save_tree
 from psi.tree.tree import Tree, tree_from_parents
 from psi.tree.vectors import mean_vectors, unit_rows
 from psi.tree.weights import pair_weights
 
 __all__ = [
+    "Agreement",
+    "Approximate",
     "BuildReport",
     "Edges",
     "Inserted",
     "SpanningReport",
     "StoredTree",
     "Tree",
+    "agreement",
     "beam_search",
     "build_tree",
     "build_tree_with_report",
+    "cost_of_weights",
     "dasgupta_cost",
     "insert_leaves",
     "load_tree",

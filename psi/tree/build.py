@@ -1,20 +1,19 @@
 """From vectors to the abstract tree: spanning edges, merge-and-collapse, rebalancing."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy.typing as npt
 
 from psi.errors import InputError
+from psi.tree.approximate import Approximate
 from psi.tree.collapse import merge_and_collapse
 from psi.tree.edges import Edges
 from psi.tree.passes import Progress
 from psi.tree.rebalance import Rebalancing, check_rebalancing, rebalance_tree
-from psi.tree.spanning import SpanningReport, spanning_edges_with_report
+from psi.tree.report import SpanningReport
+from psi.tree.spanning import Builder, spanning_edges_with_report
 from psi.tree.tree import Tree
 from psi.tree.vectors import checked_rows
-
-Builder = Literal["exact", "hnsw", "buckets", "buckets+hnsw"]
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,12 @@ def build_tree(
     rebalance: Rebalancing = "similar",
     tile: int | None = None,
     threads: int | None = None,
+    approximate: Approximate | None = None,
     progress: Progress | None = None,
 ) -> Tree:
     """The abstract tree over the rows of `vectors` (n, d), which are normalised here (DESIGN §4).
 
+    builder: 'exact', or for very large corpora 'hnsw', 'buckets', 'buckets+hnsw' (see `Approximate`).
     A zero row has similarity 0 with everything. n = 1 gives a single node that is leaf and root. No node has more than
     `max_children` children unless rebalance is 'none'. The exact tree is the same for every precision, device, tile size
     and number of threads (see `spanning_edges`). Raises InputError for no rows, rows that are not finite (with the row
@@ -55,6 +56,7 @@ def build_tree(
         rebalance=rebalance,
         tile=tile,
         threads=threads,
+        approximate=approximate,
         progress=progress,
     )[0]
 
@@ -69,17 +71,23 @@ def build_tree_with_report(
     rebalance: Rebalancing = "similar",
     tile: int | None = None,
     threads: int | None = None,
+    approximate: Approximate | None = None,
     progress: Progress | None = None,
 ) -> tuple[Tree, BuildReport]:
     """`build_tree` and what it did."""
     check_rebalancing(max_children, rebalance)
-    if builder not in ("exact",):
-        raise InputError(f"builder={builder!r}: expected 'exact'")
     rows = checked_rows(vectors)
     if not len(rows):
         raise InputError("vectors: a tree needs at least one row, got none; is the corpus empty?")
     edges, spanning = spanning_edges_with_report(
-        rows, precision=precision, device=device, tile=tile, threads=threads, progress=progress
+        rows,
+        builder=builder,
+        precision=precision,
+        device=device,
+        tile=tile,
+        threads=threads,
+        approximate=approximate,
+        progress=progress,
     )
     with spanning.timing("collapse"):
         tree = merge_and_collapse(len(rows), edges)

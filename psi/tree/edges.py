@@ -43,6 +43,11 @@ def merged_forest(n: int, forest: Edges, more: Edges) -> Edges:
     return both.take(np.flatnonzero(_joins(n, both.u, both.v)))
 
 
+def spanning_subset(n: int, edges: Edges) -> Edges:
+    """The edges that join two components when scanned in the order given."""
+    return edges.take(np.flatnonzero(_joins(n, edges.u, edges.v)))
+
+
 @compiled
 def _merged(u: Ids, v: Ids, w: Floats, mu: Ids, mv: Ids, mw: Floats) -> tuple[Ids, Ids, Floats]:
     total = len(u) + len(mu)

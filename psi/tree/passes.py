@@ -24,7 +24,8 @@ Progress = Callable[[int, int], None]
 class TileScanner(Protocol):
     """Multiplies one tile and sifts its pairs against a frontier."""
 
-    def scan(self, tile: Tile, front: Frontier) -> Found: ...
+    def scan(self, tile: Tile, front: Frontier) -> Found:
+        """The pairs of the tile that beat their bottleneck."""
 
 
 @dataclass

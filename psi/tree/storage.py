@@ -56,7 +56,7 @@ def save_tree(directory: str | os.PathLike[str], tree: Tree, node_vectors: npt.A
     try:
         part.mkdir(parents=True)
         _write(part, tree, arrays)
-        os.replace(part, target)  # replaces an empty directory, refuses any other
+        part.replace(target)  # replaces an empty directory, refuses any other
     except OSError as error:
         shutil.rmtree(part, ignore_errors=True)
         raise StoreError(

@@ -52,7 +52,7 @@ def weight(a: Floats, b: Floats, lanes: npt.NDArray[np.float64]) -> np.float32:
 
 @compiled
 def _equal(a: Floats, b: Floats) -> bool:
-    for k in range(len(a)):
+    for k in range(len(a)):  # noqa: SIM110 (compiled: no generators)
         if a[k] != b[k]:
             return False
     return True

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from psi.tree import seed, spanning
+from psi.tree import exact, seed
 
 settings.register_profile(
     "tree",
@@ -21,7 +21,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"
 @pytest.fixture
 def small_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send even a few dozen rows through landmarks, local blocks and the tiled pass."""
-    monkeypatch.setattr(spanning, "SMALL", 2)
+    monkeypatch.setattr(exact, "SMALL", 2)
     monkeypatch.setattr(seed, "GROWN", 8)
     monkeypatch.setattr(seed, "LOCAL_BLOCK", 32)
     monkeypatch.setattr(seed, "_landmarks", lambda n: max(4, n // 8))
