@@ -213,11 +213,9 @@ class Culture:
 
     def __post_init__(self) -> None:
         given = 14 + int(1.6 * self.people**0.5)
-        self.male = self._pool(given, lambda: self._word(1, self.sounds.male))
-        self.female = self._pool(given, lambda: self._word(1, self.sounds.female))
-        self.surnames = self._pool(
-            10 + int(1.3 * self.people**0.68), lambda: self._word(1, self.sounds.surnames, least=5)
-        )
+        self.male = self._pool(given, self.sounds.male)
+        self.female = self._pool(given, self.sounds.female)
+        self.surnames = self._pool(10 + int(1.3 * self.people**0.68), self.sounds.surnames, least=5)
 
     def place(self) -> str:
         """A new name for a town, river, mountain or region."""
@@ -235,10 +233,13 @@ class Culture:
             stem = self._word(2, "", least=4)
         return stem + ending, stem + adjective
 
-    def _pool(self, size: int, make: Callable[[], str]) -> list[str]:
-        seen = dict.fromkeys(make() for _ in range(size))
+    def _pool(self, size: int, endings: str, *, least: int = 4) -> list[str]:
+        seen: dict[str, None] = {}
+        tries = 0
         while len(seen) < size:
-            seen[make()] = None
+            # short names first; longer ones once those run out
+            seen[self._word(1 if tries < 2 * size else 2, endings, least=least)] = None
+            tries += 1
         return list(seen)
 
     def _word(self, syllables: int, endings: str, *, least: int = 4) -> str:

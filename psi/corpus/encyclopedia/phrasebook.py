@@ -1202,8 +1202,8 @@ _PAINTING = Style(
     ),
     background=(
         (
-            "The [palette|colouring] is [dark|restrained|unusually bright], [with touches of vermilion|dominated by "
-            "greys]."
+            "The [palette|colouring] is [dark, dominated by greys|restrained, with touches of vermilion|"
+            "unusually bright|pale and cool]."
         ),
         "X-rays [reveal|have shown] [an earlier portrait|a second horse|a painted-over window].",
         "[Copies|Prints] of it [hung in many parlours|were sold at fairs].",

@@ -94,15 +94,14 @@ def amount(value: Quantity) -> str:
 
 _OPENING = re.compile(r"(It|Its|He|She|His|Her|The|An?|Most|Several|Two|Three) ")
 _PRONOUN = re.compile(r"(It|Its|He|She|His|Her) ")
-_SUBJECT = re.compile(r"(It|Its|He|She|His|Her|The [a-z]+) (?!was [A-Z])")
 _COMPOUND = re.compile(r", and |; |, while |, but |^In |^At | who |: | died|death|life ended")
 
 
-def _joinable(before: str, after: str) -> bool:
+def _joinable(before: str, after: str, short: str) -> bool:
     """Whether two sentences can be made into one without a pronoun that could point at the wrong thing."""
     if _COMPOUND.search(before) or _COMPOUND.search(after) or not _OPENING.match(after):
         return False
-    return bool(_SUBJECT.match(before)) if _PRONOUN.match(after) else True
+    return not _PRONOUN.match(after) or bool(_PRONOUN.match(before)) or before.lower().startswith(f"{short.lower()} ")
 
 
 # ---- phrases
@@ -301,7 +300,7 @@ class _Writer:
         for sentence in sentences[1:]:
             before = joined[-1]
             short = before.count(" ") + sentence.count(" ") < 17 and len(joined) > 1
-            if short and _joinable(before, sentence) and self.rng.random() < 0.7:
+            if short and _joinable(before, sentence, self.short) and self.rng.random() < 0.7:
                 link = ", and " if _PRONOUN.match(sentence) or self.rng.random() < 0.6 else "; "
                 joined[-1] = before[:-1] + link + sentence[0].lower() + sentence[1:]
             else:
