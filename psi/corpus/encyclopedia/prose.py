@@ -247,7 +247,7 @@ def write(entity: Entity, world: World, rng: Random) -> list[Article]:
         label = world.label(entity)
         named = with_the(entity) if label == entity.name else label
         title = style.more_title.format(title=named) if section else label
-        writer = _Writer(entity, world, rng, style, set(mine))
+        writer = _Writer(entity, world, rng, set(mine))
         articles.append(Article(title, writer.passage(section == 1), tuple(writer.mentioned)))
     return articles
 
@@ -257,7 +257,6 @@ class _Writer:
     entity: Entity
     world: World
     rng: Random
-    style: Style
     left: set[str]
     mentioned: dict[int, None] = field(default_factory=dict)
     drawn: set[str] = field(default_factory=set)
@@ -326,10 +325,10 @@ class _Writer:
         return told
 
     def sentence(self, phrase: Phrase) -> str:
-        text = self.realise(phrase.nodes, phrase.needs)
+        text = self.realise(phrase.nodes)
         return text[0].upper() + text[1:]
 
-    def realise(self, nodes: Nodes, reserved: frozenset[str]) -> str:
+    def realise(self, nodes: Nodes) -> str:
         parts = []
         for node in nodes:
             if isinstance(node, str):
@@ -339,7 +338,7 @@ class _Writer:
                 parts.append(article(value) if node.article else value)
             else:
                 options = [nodes for needs, nodes in node.options if needs <= self.left]
-                parts.append(self.realise(pick(self.rng, options), reserved))
+                parts.append(self.realise(pick(self.rng, options)))
         return "".join(parts)
 
     # ---- slots

@@ -77,10 +77,3 @@ def follow(entity: Entity, path: tuple[str, ...]) -> Value | None:
             return None
         value = value.facts[relation]
     return value
-
-
-def year_of(value: Value) -> int | None:
-    """The year of a date or a year; None for anything else."""
-    if isinstance(value, Date):
-        return value.year
-    return value if isinstance(value, int) else None
