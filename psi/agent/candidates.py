@@ -35,12 +35,13 @@ _NUMBER = re.compile(
     rf"[$£€]\s?\d[\d,.]*\d*{_LARGE}?|\b\d[\d,]*(?:\.\d+)?(?: ?%| percent|{_LARGE})?|\b{NUMBER_WORD}\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"(?<=\")[^\"]{2,80}(?=\")|(?<=“)[^”]{2,80}(?=”)|(?<=‘)[^’]{2,80}(?=’)")
-_NAME = r"[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,2}"
+_CAPITALISED = r"[A-Z](?:[\w'’-]|\.(?=\w))*"
+_NAME = rf"{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}"
 _PLACE = re.compile(rf"{_NAME}, {_NAME}")
 # letters with dots between them (U.S.), or a word with inner marks, with its dot if it is an initial or Jr., Sr., St.
 _WORD = re.compile(
     r"(?:[^\W\d_]\.){2,}"
-    r"|[$£€]?\w+(?:['’.\-/&+–]\w+)*(?:'|%)?(?:(?<=\b[A-Z])\.)?(?:(?<=\b[JS]r)\.)?(?:(?<=\bSt)\.)?"
+    r"|[$£€]?\w+(?:(?:['’.\-/&+–]|(?<=\d),(?=\d{3}))\w+)*(?:'|%)?(?:(?<=\b[A-Z])\.)?(?:(?<=\b[JS]r)\.)?(?:(?<=\bSt)\.)?"
 )
 _NO_SENTENCE_END = "".join(
     rf"(?<!\b{word})" for word in ("[A-Z]", "Mr", "Mrs", "Ms", "Dr", "St", "Jr", "Sr", "No", "vs", "c", "ca", "d", "b")

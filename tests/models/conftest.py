@@ -1,4 +1,4 @@
-"""A language model small enough to run through every path in milliseconds: real tokeniser, real layers, random weights."""
+"""A language model small enough for every path in milliseconds: real tokeniser, real layers, random weights."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass
 class Step:
-    """What a request meets: a status with a body, `hang` (no reply in time) or `reset` (the connection is torn down)."""
+    """What a request meets: a status with a body, `hang` (no reply in time) or `reset` (a torn connection)."""
 
     status: int = 200
     body: Any = None
