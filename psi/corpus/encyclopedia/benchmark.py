@@ -16,7 +16,7 @@ from psi.corpus.encyclopedia.questions import Library, Plan, plan_questions
 from psi.corpus.encyclopedia.world import THEMES
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from psi.corpus.encyclopedia import lexicon
 from psi.corpus.encyclopedia.names import pick
-from psi.corpus.encyclopedia.phrasebook import STYLES, Style
+from psi.corpus.encyclopedia.phrasebook import STYLES
 from psi.corpus.encyclopedia.world import Date, Entity, Quantity, Value, World
 
 MONTHS = (
