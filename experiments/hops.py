@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from hydra import compose, initialize_config_dir
-from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from hydra.utils import instantiate
 from numpy.typing import NDArray
@@ -30,7 +28,8 @@ from pydantic import Field
 from rich.console import Console
 from rich.table import Table
 
-from experiments.complaints import CONF, explained
+from experiments.complaints import explained
+from experiments.configuration import composed
 from psi.agent.hop_training import HopTraining, Trained, accuracy, confusion, labelled
 from psi.agent.hops import MOST_HOPS, save_discriminator
 from psi.component import Component, settings_of
@@ -82,7 +81,7 @@ def main(arguments: Sequence[str]) -> None:
     """Train, keep and show what the arguments ask for."""
     own, overrides = _split(arguments)
     request = _request(own)
-    embedder: Embedder = _composed("embedder", overrides)
+    embedder: Embedder = _made("embedder", overrides)
     data = {name: _labelled(name, overrides, embedder, Store(request.store)) for name in request.datasets}
     outcomes = [_train(target, data, embedder, request) for target in request.targets or request.datasets]
     _show(outcomes)
@@ -111,7 +110,7 @@ def _train(target: str, data: Mapping[str, Labelled], embedder: Embedder, reques
 
 
 def _labelled(name: str, overrides: Sequence[str], embedder: Embedder, store: Store) -> Labelled:
-    loader: Loader = _composed("dataset", [*overrides, f"dataset={name}"])
+    loader: Loader = _made("dataset", [*overrides, f"dataset={name}"])
     benchmark = loader.load()
     texts, hops = labelled(benchmark.questions)
     if not texts:
@@ -145,11 +144,8 @@ def _request(arguments: Sequence[str]) -> Request:
     return Request(**given, training=HopTraining(**training))
 
 
-def _composed(group: str, overrides: Sequence[str]) -> Any:
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", overrides=list(overrides))
-    return instantiate(config[group], _convert_="all")
+def _made(group: str, overrides: Sequence[str]) -> Any:
+    return instantiate(composed(overrides)[group], _convert_="all")
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:

@@ -16,7 +16,7 @@ _BLOCKS = [
     "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "summary",
     "table", "tr", "ul",
 ]  # fmt: skip
-_UNREAD = ["script", "style", "template", "noscript", "nav", "svg", "head"]
+_UNREAD = ["script", "style", "template", "noscript", "nav", "svg", "head", "title"]
 _HEADING = re.compile(r"h([1-6])$")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad]\n(?=[^\W\d_])(?=[a-zà-ÿ])")
 

@@ -68,6 +68,7 @@ def test_html_headings_become_titles_and_the_page_title_stands_for_none(tmp_path
     titles = {passage.id: passage.title for passage in passages}
     assert titles["a.html#0000"] == "The Old Bridge"
     assert titles["b.htm#0000"] == "Wells"
+    assert passages.by_id("b.htm#0000").text == "Deep water."
     assert titles["c.html#0000"] == "c"
     assert "Today" in titles.values()
 
