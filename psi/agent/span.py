@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 
 from psi.agent.answer import Answer, failed_answer
 from psi.agent.candidates import Candidate, Sentence, candidates, split_sentences
-from psi.agent.expected_type import expected_type, fits, is_whole_date, is_yes_no, options
+from psi.agent.expected_type import AnswerType, expected_type, fits, is_whole_date, is_yes_no, options
 from psi.agent.prompts import SPAN_EXAMPLES
 from psi.component import Component, runtime
 from psi.corpus.records import Passage, Question
@@ -135,7 +135,10 @@ class SpanReader(Component):
         offered = options(task.question.text)
         if offered is not None:
             return self._best(task, used, offered, np.zeros(len(offered)))
-        found = candidates([sentence for passage in task.sentences[:used] for sentence in passage])
+        found = _of_kind(
+            candidates([sentence for passage in task.sentences[:used] for sentence in passage]),
+            expected_type(task.question.text),
+        )
         return self._best(task, used, [span.text for span in found], self._adjustments(task, found, similarities))
 
     def _best(self, task: _Task, used: int, spans: Sequence[str], adjustments: NDArray[np.float64]) -> _Choice | None:
@@ -154,19 +157,23 @@ class SpanReader(Component):
     def _adjustments(
         self, task: _Task, found: Sequence[Candidate], similarities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """(n,) what a span's sentence, wording and kind add to its score; −∞ rules it out."""
+        """(n,) what a span's sentence and wording add to its score."""
         question = task.question.text
-        kind = expected_type(question)
+        dated = expected_type(question) == "date"
         adjustments = np.zeros(len(found))
         for row, span in enumerate(found):
             nearest = max(similarities[number] for number in span.sentences)
             adjustments[row] = self.similarity_weight * (nearest - similarities.max())
             if _words(span.text) in _words(question):
                 adjustments[row] -= self.echo_penalty
-            if kind == "date" and is_whole_date(span.text):
+            if dated and is_whole_date(span.text):
                 adjustments[row] += self.whole_date_bonus
-        wanted = np.array([fits(span.text, kind) for span in found], dtype=np.bool_)
-        return np.where(wanted, adjustments, -np.inf) if wanted.any() else adjustments
+        return adjustments
+
+
+def _of_kind(found: Sequence[Candidate], kind: AnswerType) -> list[Candidate]:
+    """The spans that can be such an answer; all of them where none can."""
+    return [span for span in found if fits(span.text, kind)] or list(found)
 
 
 def _chosen(spans: Sequence[str], scores: SpanScores, best: int) -> _Choice:

@@ -36,7 +36,7 @@ def test_the_first_question_word_decides(question: str, kind: str) -> None:
         ("Oslo", "name", True), ("Łódź", "name", True), ("北京", "name", True), ('"Oslo"', "name", True),
         ("a town", "name", False), ("May 1971", "name", False), ("1971", "name", False),
         ("film director", "role", True), ("Paul Renner", "role", False),
-        ("drama film", "thing", True), ("3 May 1971", "thing", False), ("1950s", "thing", False), 
+        ("drama film", "thing", True), ("3 May 1971", "thing", False), ("1950s", "thing", False),
         ("1950s", "any", True),
     ],
 )  # fmt: skip
@@ -56,7 +56,7 @@ def test_whole_dates_have_a_month_and_a_year() -> None:
     ("question", "names"),
     [
         ("Who is younger, Ann Lee or Tom de Vries?", ("Ann Lee", "Tom de Vries")),
-        ("Which film is older, Love, Honor And Hope or Safe (2012 Film)? ", ("Love, Honor And Hope", "Safe (2012 Film)")),
+        ("Which is older, Love, Honor And Hope or Safe (2012 Film)? ", ("Love, Honor And Hope", "Safe (2012 Film)")),
         ("Which came first, Now Or Never: A Life or The Sea?", ("Now Or Never: A Life", "The Sea")),
         ("Was Ann of Hesse-Kassel or Tom Novak born first?", ("Ann of Hesse-Kassel", "Tom Novak")),
         ("Who was born first out of Ann Lee and Tom Novak?", ("Ann Lee", "Tom Novak")),
