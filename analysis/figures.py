@@ -168,7 +168,7 @@ def _frame(
         handles, names, title=title, loc="outside upper left", ncols=min(len(names), 6), alignment="left"
     )
     legend.get_title().set(fontsize=10, fontweight="bold")
-    note = "\n".join(textwrap.wrap(_small_print(groups), 150))
+    note = "\n".join(textwrap.wrap(_small_print(groups), 125))
     figure.supxlabel(note, fontsize=6.5, x=0.01, ha="left", color="#444444")
 
 

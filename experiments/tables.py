@@ -143,7 +143,7 @@ def _by_hops(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Summary]]
 def _note(cell: Cell) -> str | None:
     reader = json.dumps(cell.settings.get("reader", {}))
     if cell.costs.get("prompt_tokens") and '"bundled"' in reader:
-        return "answers by the bundled 135M-parameter model: they show that the path works, not how good a method is"
+        return "Answers by the bundled 135M-parameter model: they show that the path works, not how good a method is."
     return None
 
 
