@@ -36,7 +36,8 @@ def settings(tmp_path):
         (folder / name).write_text(text)
     return [
         "dataset=files", f"dataset.corpus={folder}", f"store={tmp_path / 'store'}", SEARCH, "embedder=fragile",
-        "embedder.broken=/nowhere", "reader=toy", f"reader.calls={tmp_path / 'calls'}", "abstracts=extractive", "context=2",
+        "embedder.broken=/nowhere", "reader=toy", f"reader.calls={tmp_path / 'calls'}", "abstracts=extractive",
+        "context=2",
     ]  # fmt: skip
 
 
