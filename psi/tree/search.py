@@ -7,10 +7,15 @@ import numpy.typing as npt
 
 from psi.errors import InputError
 from psi.tree.compiled import compiled
+from psi.tree.kernels import LANES, quick_product
+from psi.tree.precision import product_bound
 from psi.tree.tree import Tree
 from psi.tree.vectors import unit_rows
-from psi.tree.weights import LANES, Floats, Ids, weight
-from psi.tree.workers import in_pieces
+from psi.tree.weights import Floats, Ids, weight
+from psi.tree.workers import in_pieces, thread_count
+
+MOST_QUESTIONS = 2048
+CANDIDATES = 1 << 21  # at once in each thread; 12 bytes each
 
 
 def beam_search(
@@ -39,17 +44,46 @@ def beam_search(
     asked = unit_rows(queries, width=nodes.shape[1], what="queries")
     _check_settings(beam, k)
     layer = starting_layer(tree, beam) if start_layer == "auto" else _checked_layer(tree, start_layer)
-    first, stop_node = int(tree.layer_offsets[layer]), int(tree.layer_offsets[layer + 1])
+    top = np.arange(tree.layer_offsets[layer], tree.layer_offsets[layer + 1])
     ids = np.full((len(asked), min(k, tree.n_leaves)), -1, np.int64)
     scores = np.full(ids.shape, -np.inf, np.float32)
-    in_pieces(
-        len(asked),
-        16,
-        lambda start, stop: _search(
-            nodes, asked, tree.child_offsets, tree.child_ids, first, stop_node, layer, beam, ids, scores, start, stop
-        ),
-    )
+    bound = product_bound(nodes.shape[1], 0.0)
+
+    def answer(start: int, stop: int) -> None:
+        _answer(nodes, asked[start:stop], tree, top, layer, beam, bound, ids[start:stop], scores[start:stop])
+
+    in_pieces(len(asked), _questions_at_once(tree, len(asked), len(top), beam), answer)
     return ids, scores
+
+
+def _questions_at_once(tree: Tree, questions: int, top: int, beam: int) -> int:
+    """As many as share visited nodes well, but few enough for their candidates to take some tens of megabytes."""
+    most = max(top, min(tree.n_leaves, beam * int(tree.child_counts().max())))
+    share = -(-questions // thread_count())
+    return int(max(1, min(MOST_QUESTIONS, share, CANDIDATES // most)))
+
+
+def _answer(
+    nodes: Floats,
+    asked: Floats,
+    tree: Tree,
+    top: Ids,
+    height: int,
+    beam: int,
+    bound: float,
+    ids: Ids,
+    scores: Floats,
+) -> None:
+    """Walk down with some questions at once and write their leaves to ids and scores."""
+    offsets = np.arange(len(asked) + 1) * len(top)
+    candidates = np.tile(top, len(asked))
+    rough = np.empty(len(candidates), np.float32)
+    _rough_to_all(nodes, asked, top, rough)
+    for _ in range(height):
+        kept = np.full((len(asked), beam), -1, np.int64)
+        _select(nodes, asked, offsets, candidates, rough, bound, kept, np.empty(kept.shape, np.float32))
+        offsets, candidates, rough = _expanded(nodes, asked, kept, tree.child_offsets, tree.child_ids)
+    _select(nodes, asked, offsets, candidates, rough, bound, ids, scores)
 
 
 def _as_given(node_vectors: npt.ArrayLike) -> Floats:
@@ -78,61 +112,97 @@ def _check_settings(beam: int, k: int) -> None:
 
 
 @compiled
-def _search(
+def _rough(a: Floats, b: Floats) -> float:
+    """The inner product in float32 and any order: within `product_bound(d, 0)` of the defined similarity."""
+    if len(a) % LANES == 0:
+        return quick_product(a, b)
+    total = np.float32(0)
+    for k in range(len(a)):
+        total += a[k] * b[k]
+    return total
+
+
+@compiled
+def _rough_to_all(nodes: Floats, asked: Floats, top: Ids, rough: Floats) -> None:
+    for q in range(len(asked)):
+        for t in range(len(top)):
+            rough[q * len(top) + t] = _rough(nodes[top[t]], asked[q])
+
+
+@compiled
+def _expanded(nodes: Floats, asked: Floats, kept: Ids, child_offsets: Ids, child_ids: Ids) -> tuple[Ids, Ids, Floats]:
+    """The children of each question's kept nodes with rough products: offsets (q + 1,), ids, products.
+
+    Products are made node by node over all questions that kept the node, while its children's vectors are in the cache.
+    """
+    questions, beam = kept.shape
+    starts = np.zeros(questions * beam + 1, np.int64)  # where the children of each kept node go
+    for p in range(questions * beam):
+        node = kept[p // beam, p % beam]
+        starts[p + 1] = starts[p] + (child_offsets[node + 1] - child_offsets[node] if node >= 0 else 0)
+    candidates = np.empty(starts[-1], np.int64)
+    rough = np.empty(starts[-1], np.float32)
+    for p in np.argsort(kept.ravel()):
+        q, node = p // beam, kept[p // beam, p % beam]
+        if node < 0:
+            continue
+        for c in range(child_offsets[node + 1] - child_offsets[node]):
+            child = child_ids[child_offsets[node] + c]
+            candidates[starts[p] + c] = child
+            rough[starts[p] + c] = _rough(nodes[child], asked[q])
+    return starts[::beam].copy(), candidates, rough
+
+
+@compiled
+def _select(
     nodes: Floats,
     asked: Floats,
     offsets: Ids,
-    children: Ids,
-    first: int,
-    stop_node: int,
-    height: int,
-    beam: int,
+    candidates: Ids,
+    rough: Floats,
+    bound: float,
     ids: Ids,
     scores: Floats,
-    start: int,
-    stop: int,
 ) -> None:
-    k = ids.shape[1]
-    for q in range(start, stop):
-        candidates = np.arange(first, stop_node)
-        for _ in range(height):
-            best, _similarity = _nearest(nodes, asked[q], candidates, beam)
-            candidates = _expand(best, offsets, children)
-        best, similarity = _nearest(nodes, asked[q], candidates, k)
-        ids[q, : len(best)] = best
-        scores[q, : len(best)] = similarity
+    """The most similar candidates of each question, best first, ties by id; fills the first places of ids and scores.
+
+    A candidate whose rough product is more than twice `bound` below the last one wanted cannot be among them; only the
+    others get the defined similarity.
+    """
+    lanes = np.empty(LANES, np.float64)
+    largest = np.empty(ids.shape[1], np.float32)
+    for q in range(len(asked)):
+        start, stop = offsets[q], offsets[q + 1]
+        keep = min(ids.shape[1], stop - start)
+        least = _keeper(rough[start:stop], largest[:keep]) - 2 * bound
+        filled = 0
+        for p in range(start, stop):
+            if rough[p] < least:
+                continue
+            c = candidates[p]
+            s = weight(nodes[c], asked[q], lanes)
+            if filled == keep and (s < scores[q, keep - 1] or (s == scores[q, keep - 1] and c > ids[q, keep - 1])):
+                continue
+            place = filled if filled < keep else keep - 1
+            while place > 0 and (scores[q, place - 1] < s or (scores[q, place - 1] == s and ids[q, place - 1] > c)):
+                scores[q, place], ids[q, place] = scores[q, place - 1], ids[q, place - 1]
+                place -= 1
+            scores[q, place], ids[q, place] = s, c
+            filled = min(filled + 1, keep)
 
 
 @compiled
-def _nearest(nodes: Floats, query: Floats, candidates: Ids, keep: int) -> tuple[Ids, Floats]:
-    """The `keep` most similar candidates, best first, ties by id (insertion into a sorted list)."""
-    keep = min(keep, len(candidates))
-    ids = np.empty(keep, np.int64)
-    scores = np.empty(keep, np.float32)
-    lanes = np.empty(LANES, np.float64)
+def _keeper(values: Floats, largest: Floats) -> float:
+    """The smallest of the len(largest) largest values."""
+    keep = len(largest)
     filled = 0
-    for c in candidates:
-        s = weight(nodes[c], query, lanes)
-        if filled == keep and (s < scores[keep - 1] or (s == scores[keep - 1] and c > ids[keep - 1])):
+    for value in values:
+        if filled == keep and value <= largest[keep - 1]:
             continue
         p = filled if filled < keep else keep - 1
-        while p > 0 and (scores[p - 1] < s or (scores[p - 1] == s and ids[p - 1] > c)):
-            scores[p], ids[p] = scores[p - 1], ids[p - 1]
+        while p > 0 and largest[p - 1] < value:
+            largest[p] = largest[p - 1]
             p -= 1
-        scores[p], ids[p] = s, c
+        largest[p] = value
         filled = min(filled + 1, keep)
-    return ids, scores
-
-
-@compiled
-def _expand(nodes: Ids, offsets: Ids, children: Ids) -> Ids:
-    total = 0
-    for node in nodes:
-        total += offsets[node + 1] - offsets[node]
-    out = np.empty(total, np.int64)
-    filled = 0
-    for node in nodes:
-        for p in range(offsets[node], offsets[node + 1]):
-            out[filled] = children[p]
-            filled += 1
-    return out
+    return largest[keep - 1]

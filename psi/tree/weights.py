@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from psi.tree.compiled import compiled
+from psi.tree.kernels import LANES, ordered_product
 from psi.tree.workers import in_pieces
 
 Floats = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int64]
 
-LANES = 32
 NEARLY_ONE = 0.999  # the square of a unit row's length is within 1e-6 of 1: below this, rows cannot be equal
 
 
@@ -26,6 +26,8 @@ NEARLY_ONE = 0.999  # the square of a unit row's length is within 1e-6 of 1: bel
 def dot64(a: Floats, b: Floats, lanes: npt.NDArray[np.float64]) -> float:
     """The inner product of two float32 rows in float64, in the fixed order; `lanes` is scratch of length LANES."""
     width = len(a)
+    if width % LANES == 0:
+        return ordered_product(a, b)
     whole = width - width % LANES
     lanes[:] = 0.0
     for start in range(0, whole, LANES):
