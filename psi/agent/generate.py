@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pydantic import PositiveInt
 
 from psi.agent.answer import Answer, Status, failed_answer
-from psi.agent.prompts import reading_prompt
+from psi.agent.prompts import reading_conversation
 from psi.agent.reply import parse_reply
 from psi.component import Component, runtime
 from psi.corpus.records import Passage, Question
 from psi.errors import ModelError
-from psi.models.protocols import ChatModel, Conversation, Message, Reply
+from psi.models.protocols import ChatModel, Conversation, Reply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class GenerateReader(Component):
         """The conversation with as many of the first passages as fit, and their number."""
         limit = self.llm.prompt_limit()
         for used in range(len(passages), -1, -1):
-            conversation = (Message("user", reading_prompt(question.text, passages[:used])),)
+            conversation = reading_conversation(question.text, passages[:used])
             tokens = None if limit is None else self.llm.prompt_tokens(conversation)
             if used <= 1 or limit is None or tokens is None or tokens <= limit:
                 break

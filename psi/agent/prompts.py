@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from psi.corpus.records import Passage
+from psi.models.protocols import Conversation, Message
 
 SPAN_EXAMPLES = """\
 Answer each question in as few words as possible, using words of the passages.
@@ -45,10 +46,26 @@ Thought: one sentence on which passages matter
 Answer: the answer alone, in as few words as possible (a name, a date, a number, yes or no; no full sentence)"""
 
 
-def reading_prompt(question: str, passages: Sequence[Passage]) -> str:
-    """The prompt of the generating reader: instruction, fenced passages, question."""
+def reading_conversation(question: str, passages: Sequence[Passage]) -> Conversation:
+    """What the generating reader says: a worked example of the format, then the question behind its fenced passages."""
+    example = (
+        Message("user", _reading_prompt(_EXAMPLE_QUESTION, _EXAMPLE_PASSAGES)),
+        Message("assistant", _EXAMPLE_REPLY),
+    )
+    return (*example, Message("user", _reading_prompt(question, passages)))
+
+
+def _reading_prompt(question: str, passages: Sequence[Passage]) -> str:
     blocks = [fenced(number, passage) for number, passage in enumerate(passages, start=1)]
     return "\n\n".join([READING_INSTRUCTION, *blocks, f"Question: {' '.join(question.split())}", READING_FORMAT])
+
+
+_EXAMPLE_QUESTION = "When was the director of The Glass Harbour born?"
+_EXAMPLE_PASSAGES = (
+    Passage(id="1", title="The Glass Harbour", text="The Glass Harbour is a 1962 drama film directed by Paul Renner."),
+    Passage(id="2", title="Paul Renner", text="Paul Renner (8 May 1921 – 17 January 1990) was a director from Tarsk."),
+)
+_EXAMPLE_REPLY = "Thought: Passage 1 names the director, Paul Renner; passage 2 tells his birth.\nAnswer: 8 May 1921"
 
 
 def fenced(number: int, passage: Passage) -> str:

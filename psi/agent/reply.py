@@ -12,7 +12,7 @@ from psi.models.thinking import without_thinking
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
 # a directive starts its line; bold, bullets, quotes and full-width colons are tolerated
 _DIRECTIVE = re.compile(
-    r"^[\s>*_#`\-]*(?:final\s+)?(?P<kind>answer|retrieve)[\s*_`]*[:：][ \t*_`]*(?P<text>[^\n]*)",
+    r"^[\s>*_#`\-]*(?:(?:the|final)\s+)*(?P<kind>answer|retrieve)(?:\s+is)?[\s*_`]*[:：][ \t*_`]*(?P<text>[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _OTHER_LINE = re.compile(r"^[\s>*_#`\-]*(?:thought|answer|retrieve|question)\b[\s*_`]*[:：]", re.IGNORECASE)

@@ -109,7 +109,7 @@ class TransformersScorer(CausalLanguageModel):
             sources = torch.from_numpy(trie.parents + 1).to(device)  # row 0 is the prompt's last token
             steps = logits[sources, torch.from_numpy(trie.tokens).to(device)].float() - norms[sources]
             line_ends = logits[1:, self._tokens("\n")[-1]].float() - norms[1:]
-        return steps.double().cpu().numpy(), line_ends.double().cpu().numpy()
+        return steps.cpu().double().numpy(), line_ends.cpu().double().numpy()
 
     def _cache(self, shared: tuple[int, ...]) -> Any:
         from transformers import DynamicCache

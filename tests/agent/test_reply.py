@@ -16,6 +16,8 @@ from psi.agent.reply import parse_reply
         ("**Answer**: Paris", "answer", "Paris"),
         ("- **Final answer:** **Paris**", "answer", "Paris"),
         ("answer: Paris", "answer", "Paris"),
+        ("The answer is: Paris", "answer", "Paris"),
+        ("The answer is Paris", "parse_failed", ""),
         ("Answer：Paris", "answer", "Paris"),
         ("Answer: Paris. Retrieve: nothing", "answer", "Paris. Retrieve: nothing"),
         ("Thought: I should not Retrieve: more.\nAnswer: U.S.", "answer", "U.S."),
