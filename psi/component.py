@@ -90,7 +90,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Component):
+    if hasattr(value, "identity"):  # a component, or anything else that follows a protocol of ours
         return value.identity()
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from psi.corpus.records import Passages
 from psi.models.protocols import Embedder
-from psi.models.vectors import checked_vectors
+from psi.models.vectors import checked_vectors, encoded
 from psi.store import Artifact, Stage, Store, digest
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ def _make_shard(
         return
     temporary = path.with_suffix(".tmp")
     with temporary.open("wb") as file:
-        np.save(file, checked_vectors(encode(texts), ids), allow_pickle=False)
+        np.save(file, encoded(encode, texts, ids), allow_pickle=False)
     temporary.replace(path)
 
 
