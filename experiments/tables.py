@@ -34,6 +34,8 @@ WIDTH = 150  # of a table that goes to a file or a pipe
 COSTS = {
     "index_seconds": "index_seconds",
     "search_ms_per_question": "Search (ms)",
+    "agent_ms_per_question": "Agent (ms)",
+    "agent_steps_per_question": "Steps",
     "answer_ms_per_question": "Answer (ms)",
     "prompt_tokens": "Prompt tokens",
 }
@@ -141,8 +143,8 @@ def _by_hops(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Summary]]
 
 
 def _note(cell: Cell) -> str | None:
-    reader = json.dumps(cell.settings.get("reader", {}))
-    if cell.costs.get("prompt_tokens") and '"bundled"' in reader:
+    answering = json.dumps([cell.settings.get(part) for part in ("reader", "agent")])
+    if cell.costs.get("prompt_tokens") and '"bundled"' in answering:
         return "Answers by the bundled 135M-parameter model: they show that the path works, not how good a method is."
     return None
 
