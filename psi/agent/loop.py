@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import NonNegativeInt, PositiveInt
 
@@ -25,6 +25,19 @@ NOT_MENTIONED = "Not mentioned"
 Merge = Literal["score", "rank"]
 
 
+@runtime_checkable
+class HopBudgets(Protocol):
+    """Tells from a question how many extra retrievals it may need."""
+
+    def budgets(self, questions: Sequence[str]) -> list[int]:
+        """One number a question."""
+        ...
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that changes the numbers, as JSON data."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Agent(Component):
     """Runs the loop for many questions at once: all open ones are searched, and decided on, in one batch.
@@ -35,7 +48,8 @@ class Agent(Component):
 
     name: stands in tables; it does not change any result.
     policy: decides.
-    hop_budget: extra retrievals allowed for a question.
+    hop_budget: extra retrievals allowed for a question: a number, or what tells it for each question (a hop
+        discriminator).
     reorganise: False keeps the query: a retrieval then shows the next passages for the question itself.
     merge: what makes a passage's best score over the steps: `score`, the highest score that a step gave it, as
         published; `rank`, one over its best rank, for retrievers whose scores depend on the length of the query.
@@ -44,7 +58,7 @@ class Agent(Component):
 
     name: str = runtime("agent")
     policy: Policy
-    hop_budget: NonNegativeInt = 1
+    hop_budget: NonNegativeInt | HopBudgets = 1
     reorganise: bool = True
     merge: Merge = "score"
     batch_size: PositiveInt = runtime(64)
@@ -70,8 +84,8 @@ class Agent(Component):
             context: passages of a step that the policy is shown.
         """
         situations = [
-            Situation(question, (_step(question.text, ranking, ranking.ids[:context], passages),), self.hop_budget)
-            for question, ranking in zip(questions, rankings, strict=True)
+            Situation(question, (_step(question.text, ranking, ranking.ids[:context], passages),), budget)
+            for question, ranking, budget in zip(questions, rankings, self._budgets(questions), strict=True)
         ]
         ended: dict[str, Trace] = {}
         while situations:
@@ -85,6 +99,11 @@ class Agent(Component):
                     ended[situation.question.id] = Trace(situation.question, situation.steps, ranking, answer)
             situations = self._searched(going_on, search, passages, k, context)
         return [ended[question.id] for question in questions]
+
+    def _budgets(self, questions: Sequence[Question]) -> list[int]:
+        if isinstance(self.hop_budget, int):
+            return [self.hop_budget] * len(questions)
+        return self.hop_budget.budgets([question.text for question in questions])
 
     def _decided(self, situations: Sequence[Situation]) -> list[tuple[Situation, Decision | ModelError]]:
         """The policy's decisions, put into the last step of each question."""

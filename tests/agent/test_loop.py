@@ -12,6 +12,7 @@ from psi.agent.loop import Agent, merged
 from psi.agent.oracle import OraclePolicy
 from psi.agent.policy import Decision, Situation, Step
 from psi.agent.trace import as_text, times_row, trace_row
+from psi.component import Component
 from psi.corpus.records import Passage, Passages, Question
 from psi.errors import ConfigError, InputError, ModelError
 from psi.retrieval.ranking import Ranking
@@ -83,6 +84,21 @@ def test_an_endless_retriever_is_stopped_by_code(budget):
     assert 1 + len(search.batches) == len(trace.steps) == budget + 1  # the first retrieval was made before
     assert len(model.batches) == budget + 1
     assert (trace.answer.status, trace.answer.text) == ("max_steps", "Not mentioned")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LetterBudget(Component):
+    """Two extra retrievals for questions that begin with W and hold an L, none for others."""
+
+    def budgets(self, questions):
+        return [2 * (text.startswith("W") and "L" in text) for text in questions]
+
+
+def test_a_budget_can_depend_on_the_question():
+    traces, _, _ = run(lambda question, step: f"Retrieve: {question} {step}", (BORN, PORT), hop_budget=LetterBudget())
+    assert [len(trace.steps) for trace in traces] == [3, 1]
+    budgeted = Agent(policy=OraclePolicy(), hop_budget=LetterBudget())
+    assert budgeted.identity()["hop_budget"]["component"].endswith("LetterBudget")
 
 
 def test_a_query_asked_before_ends_the_question():
