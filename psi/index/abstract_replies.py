@@ -8,10 +8,11 @@ from psi.corpus.splitter import sentence_starts, split
 from psi.models.thinking import without_thinking
 
 _LABEL = re.compile(
-    r"^\W*(?:(?:sure|certainly|of course|here (?:is|are))\b[^\n:]*"
+    r"^\W*(?:(?:sure|certainly|of course|here (?:is|are)|the texts are)\b[^\n:]*"
     r"|(?:summary|abstract|key ?words?|topics)\b[^\n:,.]{0,30}):[*_]*\s*",
     re.IGNORECASE,
 )
+_ECHO = re.compile(r"\bText \d+:\s*")  # the marks that the prompt puts before its texts
 _BULLET = re.compile(r"^\s*(?:[-*•–·]|\d+[.)])\s+")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 _BETWEEN = re.compile(r"[,;、，；|\n]")
@@ -59,7 +60,7 @@ def keywords_of(reply: str, most: int, *, truncated: bool = False) -> str:
 
 
 def _body(reply: str) -> str:
-    text = without_thinking(reply).strip()
+    text = _ECHO.sub("", without_thinking(reply)).strip()
     while (label := _LABEL.match(text)) is not None:
         text = text[label.end() :]
     return text

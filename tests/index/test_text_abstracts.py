@@ -209,6 +209,7 @@ def test_what_is_asked_is_part_of_the_identity_and_the_batch_is_not():
         ("**Summary:**\n\nParis is a city.", "Paris is a city."),
         ("Here is a summary of the texts:\n\n- Paris is a city.\n- It is old.", "Paris is a city. It is old."),
         ('"Paris\u2028is\na city."', "Paris is a city."),
+        ("The texts are: Text 1: Paris is a city.\nText 2: It is old.", "Paris is a city. It is old."),
         ("Star Wars: A New Hope is a film.", "Star Wars: A New Hope is a film."),
         ("", ""), (" \n ", ""), ("...", ""), ("Summary:", ""), ("<think>never ends", ""),
         ("One two three. " * 40, ("One two three. " * 33).strip()),
