@@ -22,10 +22,21 @@ _PHRASE = re.compile(rf"{_CAPITALISED}(?: {_CAPITALISED})*")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _HEAD = re.compile(r"^\W*([^,(;:]{2,90}?)\s*(?:[,(;:]| (?:is|was|are|were|refers|has|had|may|can)\b)")
 _ALIAS = re.compile(rf"\b(?:known as|born) [\"“']?({_CAPITALISED}(?: {_CAPITALISED})*)")
-_CALENDAR = frozenset(
-    "January February March April May June July August September October November December "
-    "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
+_CALENDAR = {*_MONTHS, "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
 
 def words(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from psi.index.terms import Terms
+from psi.retrieval.terms import Terms
 
 Integers = NDArray[np.integer[Any]]
 Booleans = NDArray[np.bool_]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -17,12 +17,12 @@ from psi.errors import ConfigError
 from psi.index.embeddings import load_vectors, passage_vectors, question_vectors
 from psi.index.links import LinkIndex, LinkIndexer
 from psi.index.mentions import words
-from psi.index.terms import Terms, obtain_terms
 from psi.models.protocols import Embedder
 from psi.retrieval.cosines import cosines, on_grid
 from psi.retrieval.coverage import Coverage
 from psi.retrieval.ranking import Index, Ranking, Retriever
 from psi.retrieval.sparse import BM25
+from psi.retrieval.terms import Terms, obtain_terms
 from psi.retrieval.top_k import check_k, check_questions
 from psi.store import Store
 
@@ -65,10 +65,10 @@ class Links(Component):
     """
 
     embedder: Embedder
-    bm25: BM25 = BM25(k1=1.2)
-    index: LinkIndexer = LinkIndexer()
+    bm25: BM25 = field(default_factory=lambda: BM25(k1=1.2))
+    index: LinkIndexer = field(default_factory=LinkIndexer)
     hybrid: Retriever | None = None
-    hits: PositiveInt = 20
+    hits: PositiveInt = 10
     lexical: NonNegativeFloat = 0.5
     named: NonNegativeFloat = 0.8
     seeds: PositiveInt = 10
@@ -84,8 +84,8 @@ class Links(Component):
         super().__post_init__()
         if self.bm25.variant != "lucene":
             raise ConfigError(
-                f"Links: bm25.variant={self.bm25.variant!r}: only lucene gives passages without a term no score for it, "
-                "which the sparse products rely on. Set variant=lucene."
+                f"Links: bm25.variant={self.bm25.variant!r}: the sparse products need a variant that gives nothing "
+                "to passages without the term and something to all others. Set variant=lucene."
             )
 
     def build(self, passages: Passages, store: Store) -> LinkSearch:
@@ -197,7 +197,7 @@ class LinkSearch:
         matrix = np.zeros((len(pool), pool.shape[1], pool.shape[1]))
         matrix[steps.questions[inside], steps.places[inside], to[inside]] = (steps.weights * steps.coverage**2)[inside]
         matrix = _over(matrix, matrix.sum(axis=2, keepdims=True))
-        start = (((scores[rows, pool] ** 2) ** 2) ** 2)
+        start = ((scores[rows, pool] ** 2) ** 2) ** 2
         start = _over(start, start.sum(axis=1, keepdims=True))
         mass = start
         for _ in range(3):
@@ -243,7 +243,7 @@ class _Steps(NamedTuple):
 
     def only(self, kept: NDArray[np.bool_]) -> _Steps:
         """The edges where `kept` holds."""
-        return _Steps(*(part[kept] for part in self))
+        return _Steps(*(part[kept] for part in self))  # type: ignore[arg-type]
 
 
 def best_of_rows(scores: Floats, k: int) -> Integers:

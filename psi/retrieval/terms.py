@@ -49,10 +49,10 @@ def _make(passages: Passages, bm25: BM25, folder: Path) -> Mapping[str, Any]:
 
     tokens = bm25.tokens(passages.contents)
     vocabulary = sorted({token for text in tokens for token in text})
-    weights = csr_matrix((0, len(passages)), dtype=np.float32)
+    weights = csr_matrix(np.zeros((0, len(passages)), dtype=np.float32))
     if vocabulary:
         number = {term: row for row, term in enumerate(vocabulary)}
-        model = bm25s.BM25(k1=bm25.k1, b=bm25.b, method=bm25.variant)
+        model = bm25s.BM25(k1=bm25.k1, b=bm25.b, method=bm25.variant)  # type: ignore[no-untyped-call]
         model.index(([[number[token] for token in text] for text in tokens], number), show_progress=False)
         found = model.scores
         weights = csr_matrix((found["data"], found["indices"], found["indptr"]), shape=(len(vocabulary), len(passages)))
