@@ -148,6 +148,7 @@ def _chat(desk: Desk) -> int:
         try:
             question = input("> " if typed else "").strip()
         except EOFError:
+            sys.stderr.write("\n" if typed else "")
             return 1 if failed else 0
         if question:
             failed |= not _answered(desk, question)

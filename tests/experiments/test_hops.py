@@ -6,6 +6,8 @@ import pytest
 
 from experiments import hops
 from experiments.complaints import CONF
+from experiments.compose import run_from
+from experiments.configuration import composed
 from psi.errors import ConfigError
 
 SEARCH = f"hydra.searchpath=[file://{CONF.parent / 'tests' / 'conf'}]"
@@ -31,6 +33,13 @@ def test_a_target_outside_the_datasets_is_trained_for_and_not_measured(tmp_path)
     record = json.loads((tmp_path / "hops" / "popqa" / "hops.json").read_text())
     assert record["on_target"] is None
     assert record["validation"]["n"] > 0
+
+
+def test_the_configuration_hops_auto_takes_it_from_the_store(tmp_path):
+    hops.main(["datasets=[encyclopedia]", "targets=[twowiki]", *SMALL, f"store={tmp_path}", "training.epochs=1"])
+    ours = ["embedder=fragile", "embedder.broken=/nowhere", SEARCH, f"store={tmp_path}"]
+    run = run_from(composed(["method=psi_agent", "dataset=twowiki", "hops=auto", *ours]))
+    assert set(run.agent.hop_budget.budgets(["Who wrote it?", "Who is his mother?"])) <= {0, 1, 2, 3}
 
 
 @pytest.mark.parametrize(
