@@ -148,6 +148,13 @@ def test_a_kill_in_the_middle_of_a_row_loses_that_row_alone(store):
     assert len(asked(again)) == len(bad.asked[1]) + 2  # the lost row, the second layer, the root
 
 
+def test_a_single_passage_needs_no_abstract(store):
+    llm = ScriptedChat()
+    indexer = TreeIndexer(embedder=WordEmbedder(), abstracts=SummaryAbstracts(llm=llm))
+    built = indexer.build(Passages([Passage("a", "", "cat")]), store)
+    assert built.texts == [] and built.vectors.shape == (1, 64) and not llm.asked
+
+
 def test_a_server_that_is_down_is_not_asked_for_every_batch(store):
     down = ScriptedChat(write=lambda _: ModelError("down.", kind="connection"))
     with pytest.raises(UnfinishedAbstractsError, match="connection 2"):
