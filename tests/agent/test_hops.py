@@ -9,7 +9,7 @@ from psi.agent.hop_training import HopTraining, accuracy, confusion, labelled
 from psi.agent.hops import HopDiscriminator, HopWeights, save_discriminator
 from psi.corpus.records import Question
 from psi.errors import ConfigError, InputError, StoreError
-from tests.toys import TableEmbedder, WordEmbedder
+from tests.toys import WordEmbedder
 
 ASKED = {
     1: "who wrote {0}",
@@ -88,7 +88,11 @@ def test_another_embedder_is_refused_by_what_differs(folder):
 
 
 def test_vectors_that_are_no_numbers_are_refused(folder, tmp_path, model):
-    embedder = TableEmbedder(table={"who": (float("nan"),) * 64})
+    class Broken(WordEmbedder):
+        def encode_questions(self, texts):
+            return np.full((len(texts), 64), np.nan, dtype=np.float32)
+
+    embedder = Broken()
     save_discriminator(tmp_path / "nan", model.weights, {"embedder": embedder.identity()})
     with pytest.raises(InputError, match="'who'"):
         HopDiscriminator(embedder=embedder, folder=str(tmp_path / "nan")).hops(["who"])
