@@ -28,7 +28,7 @@ from psi.store import Store
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
-CELLS = 2**22  # questions times passages worked on at once
+CELLS = 2**20  # questions times passages worked on at once
 MOST = 256  # questions worked on at once
 
 
@@ -112,7 +112,7 @@ class LinkSearch:
     ):
         self._config, self._passages, self._terms = config, passages, terms
         self._links, self._hybrid, self._store = links, hybrid, store
-        self._vectors = on_grid(vectors)
+        self._vectors, self._weights = on_grid(vectors), terms.weights.astype(np.float64)
 
     def search(self, questions: Sequence[str], k: int) -> list[Ranking]:
         """Rank the corpus for each question."""
@@ -146,7 +146,7 @@ class LinkSearch:
     def _base(self, rows: Sequence[Sequence[int]], vectors: NDArray[np.float32]) -> Floats:
         near = cosines(on_grid(vectors), self._vectors)
         above = near - near.mean(axis=1, keepdims=True)
-        lexical = (_counts(rows, len(self._terms.number)) @ self._terms.weights.astype(np.float64)).toarray()
+        lexical = (_counts(rows, len(self._terms.number)) @ self._weights).toarray()
         both = np.maximum(0.0, _over_maximum(above)) + self._config.lexical * _over_maximum(lexical)
         return both / (1 + self._config.lexical)
 
