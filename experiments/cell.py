@@ -19,9 +19,9 @@ from experiments.stages.rankings import rankings_stage
 from experiments.stages.scores import scores_stage
 from psi.corpus.records import Benchmark
 from psi.corpus.subset import subset
-from psi.errors import PsiError, StoreError
+from psi.errors import InputError, PsiError, StoreError
 from psi.metrics import metric
-from psi.store import Artifact, Store, digest, safe_name
+from psi.store import Artifact, Store, digest, safe_name, writing
 
 log = logging.getLogger(__name__)
 RECORD = "cell.json"
@@ -66,7 +66,8 @@ def run_cell(run: Run, dataset: str, config: str) -> Cell:
     store, folder = Store(run.store), cell_folder(run, dataset)
     with store.lock(f"cell-{folder.name}", wait=False):
         cell = _attempted(run, dataset, folder.name, store)
-        _write(folder, cell, config)
+        with writing(folder):
+            _write(folder, cell, config)
     return cell
 
 
@@ -106,13 +107,16 @@ def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
 
 
 def _stages(run: Run, store: Store) -> tuple[dict[str, Artifact], dict[str, Any], str | None]:
-    for name in run.metrics:
-        metric(name)  # a misspelt metric is refused before the work, not after it
     loaded = benchmark_stage(
         run.dataset, store, limit=run.limit, corpus_limit=run.corpus_limit, seed=run.seed
     )  # fmt: skip
     benchmark = read_benchmark(loaded)
-    _tell(benchmark)
+    if not benchmark.questions:
+        raise InputError(
+            f"{benchmark.name} has no questions, so there is nothing to measure. Give it some (dataset.questions=FILE "
+            "for files of your own), or ask yours with `python -m experiments.ask`."
+        )
+    _tell(benchmark, warned=loaded.made)
     rankings = rankings_stage(benchmark, run.method.retriever, store, k=run.k)
     agent = _agent(run, benchmark, rankings, store)
     answers = _answers(run, benchmark, rankings, agent, store)
@@ -179,10 +183,10 @@ def _ms(work: Artifact) -> float:
     return round(1000 * float(work.facts["seconds"]) / int(questions), 1)
 
 
-def _tell(benchmark: Benchmark) -> None:
+def _tell(benchmark: Benchmark, *, warned: bool) -> None:
     report = benchmark.report
     log.info("%s: %d passages, %d questions", benchmark.name, len(benchmark.passages), len(benchmark.questions))
-    if report.unmapped_gold:
+    if report.unmapped_gold and not warned:  # loading has warned of them
         log.warning(
             "%s: %d gold references match no passage and count as missed, such as %s",
             benchmark.name, len(report.unmapped_gold), report.unmapped_gold[0],

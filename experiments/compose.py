@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
 
 from experiments.settings import Run
-from psi.component import did_you_mean, settings_of
+from psi.component import Component, did_you_mean, required_settings, settings_of
 from psi.errors import ConfigError, PsiError
 
 # keys of the composed configuration that components refer to by interpolation
@@ -29,7 +29,9 @@ def run_from(config: DictConfig) -> Run:
     _check_keys("", settings, settings_of(Run), also=SHARED)
     plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     assert isinstance(plain, dict)
-    return Run(**{str(key): _made(str(key), value) for key, value in plain.items() if key not in SHARED})
+    made = {str(key): _made(str(key), value) for key, value in plain.items() if key not in SHARED}
+    _check_given("", made, Run)
+    return Run(**made)
 
 
 def unused(config: DictConfig) -> list[str]:
@@ -43,13 +45,32 @@ def masked(config: DictConfig) -> str:
     return OmegaConf.to_yaml(OmegaConf.create(_mask(OmegaConf.to_container(config, resolve=True))))
 
 
-def known_keys(node: Any, prefix: str = "") -> Iterator[str]:
-    """Dotted paths of every key in a plain configuration."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            path = f"{prefix}{key}"
-            yield path
-            yield from known_keys(value, f"{path}.")
+def known_keys(node: Any) -> list[str]:
+    """What can be set below a node of a plain configuration: its keys, the settings of its class, its places."""
+    if isinstance(node, list):
+        return [str(place) for place in range(len(node))]
+    if not isinstance(node, dict):
+        return []
+    settings = settings_of(target_of(node)) if "_target_" in node else []
+    return list(dict.fromkeys([*map(str, node), *settings]))
+
+
+def target_of(node: Mapping[str, Any], path: str = "") -> type[Component]:
+    """The component class that a node of the configuration names.
+
+    Raises:
+        ConfigError: it can't be imported, or is no component.
+    """
+    name = node["_target_"]
+    where = f"{path}._target_" if path else "_target_"
+    try:
+        module, _, attribute = name.rpartition(".")
+        target = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:  # ValueError: no module is named
+        raise ConfigError(f"{where}: cannot import {name!r} ({error}). Check its spelling.") from error
+    if not (isinstance(target, type) and issubclass(target, Component)):
+        raise ConfigError(f"{where}: {name!r} is no psi.component.Component.")
+    return target
 
 
 def _made(path: str, value: Any) -> Any:
@@ -58,20 +79,14 @@ def _made(path: str, value: Any) -> Any:
     if not isinstance(value, dict) or "_target_" not in value:
         return value
     settings = {str(key): item for key, item in value.items() if key != "_target_"}
-    target = _target(path, value["_target_"])
+    target = target_of(value, path)
     _check_keys(path, settings, settings_of(target))
+    _check_given(path, settings, target)
     made = {key: _made(f"{path}.{key}", item) for key, item in settings.items()}
     try:
         return target(**made)
-    except (PsiError, TypeError) as error:  # TypeError: a setting without default is not given
+    except PsiError as error:
         raise ConfigError(f"{path}: {error}") from error
-
-
-def _target(path: str, name: str) -> Any:
-    try:
-        return get_object(name)
-    except Exception as error:
-        raise ConfigError(f"{path}._target_: cannot import {name!r} ({error}). Check its spelling.") from error
 
 
 def _check_keys(path: str, given: Any, allowed: list[str], also: tuple[str, ...] = ()) -> None:
@@ -79,6 +94,13 @@ def _check_keys(path: str, given: Any, allowed: list[str], also: tuple[str, ...]
         if key not in allowed:
             where = f"{path}.{key}" if path else str(key)
             raise ConfigError(f"unknown setting {where!r}.{did_you_mean(str(key), [*allowed, *also])}")
+
+
+def _check_given(path: str, given: Collection[str], target: Any) -> None:
+    for key in required_settings(target):
+        if key not in given:
+            where = f"{path}.{key}" if path else key
+            raise ConfigError(f"{where} is not given. Set it: {where}=VALUE.")
 
 
 def _mask(node: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,20 +21,21 @@ NOTE = "outcome.json"
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """One job: its cell, and the store that holds it."""
+    """One job: its cell, the store that holds it, and whether its configuration was refused."""
 
     store: str
-    cell: dict[str, Any]
+    cell: Cell
+    refused: bool
 
 
-def note_outcome(folder: Path, store: str, cell: Cell) -> None:
+def note_outcome(folder: Path, outcome: JobOutcome) -> None:
     """Leave a job's outcome in its log folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / NOTE).write_text(json.dumps(asdict(JobOutcome(store, asdict(cell)))), encoding="utf-8")
+    (folder / NOTE).write_text(json.dumps(asdict(outcome)), encoding="utf-8")
 
 
 class Outcome(Callback):
-    """Prints the table of everything that was run; the exit code is 1 if any of it failed."""
+    """Prints the table of everything that was run; the exit code is 1 if any failed, 2 if all were refused."""
 
     def on_run_end(self, config: DictConfig, **_: Any) -> None:
         """After a single run."""
@@ -45,17 +47,26 @@ class Outcome(Callback):
 
 
 def _finish(folder: Path) -> None:
-    notes = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob(NOTE), key=_job_number)]
-    if not notes:
-        return  # a configuration error stopped everything before the first job; it has been reported
-    cells = [(Path(note["store"]), Cell(**note["cell"])) for note in notes]
+    jobs = [_read(path) for path in sorted(folder.rglob(NOTE), key=_job_number)]
+    if all(job.refused for job in jobs):  # also none at all: an error before the first job; they have been reported
+        raise SystemExit(2)
     try:
-        show_cells(cells)
+        show_cells([(Path(job.store), job.cell) for job in _distinct(jobs)])
     except PsiError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from error
-    if any(cell.status != "ok" for _, cell in cells):
+    if any(job.cell.status != "ok" for job in jobs):
         raise SystemExit(1)
+
+
+def _distinct(jobs: Sequence[JobOutcome]) -> list[JobOutcome]:
+    """The last outcome of every run: a sweep may name one twice."""
+    return list({(job.store, job.cell.digest or place): job for place, job in enumerate(jobs)}.values())
+
+
+def _read(path: Path) -> JobOutcome:
+    note = json.loads(path.read_text(encoding="utf-8"))
+    return JobOutcome(note["store"], Cell(**note["cell"]), note["refused"])
 
 
 def _job_number(path: Path) -> tuple[int, str]:

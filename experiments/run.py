@@ -13,7 +13,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -24,12 +24,13 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.cell import Cell, run_cell
-from experiments.complaints import CONF, explained
+from experiments.complaints import CONF, explained, is_about_groups
 from experiments.compose import masked, run_from, unused
-from experiments.outcome import note_outcome
-from psi.errors import PsiError
+from experiments.outcome import JobOutcome, note_outcome
+from psi.errors import ConfigError, PsiError
 
 log = logging.getLogger(__name__)
+REFUSALS = (HydraException, OmegaConfBaseException, PsiError)
 
 
 def main() -> None:
@@ -37,35 +38,55 @@ def main() -> None:
     os.environ.setdefault("PSI_RUN_ID", f"{datetime.now():%Y-%m-%d_%H-%M-%S}-{os.getpid()}")
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra would print and exit by itself; its errors are explained here
     try:
+        _check_store(sys.argv[1:])
         _job()
-    except (HydraException, OmegaConfBaseException, PsiError) as error:
+    except (*REFUSALS, ValueError) as error:
+        if not isinstance(error, REFUSALS) and not is_about_groups(error):
+            raise
         sys.stderr.write(f"{explained(error, sys.argv[1:])}\n")
         raise SystemExit(2) from None
+    except OSError as error:  # the folder of the run's log
+        sys.stderr.write(f"cannot write {error.filename}: {error.strerror}. Choose another folder with store=PATH.\n")
+        raise SystemExit(1) from None
+
+
+def _check_store(arguments: Sequence[str]) -> None:
+    """Refuse what Hydra would make a folder of before the configuration can be looked at."""
+    for argument in arguments:
+        if re.fullmatch(r"""\+*store=(['"]?)(~.*|)\1""", argument):
+            raise ConfigError(f"{argument}: not a folder. Give its path, such as store=runs or store=$HOME/runs.")
 
 
 @hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def _job(config: DictConfig) -> None:
     choices = HydraConfig.get().runtime.choices
-    dataset, method = str(choices["dataset"]), str(choices["method"])
+    dataset, method = str(choices.get("dataset")), str(choices.get("method"))
+    refused = False
     try:
         cell = _run(config, dataset)
     except (PsiError, OmegaConfBaseException) as error:  # refused before it began: the sweep's other jobs still run
-        log.error("%s on %s: %s%s", method, dataset, error, _file_of(error, choices))
-        cell = Cell(dataset, method, 0, "", "failed", f"{type(error).__name__}: {error}")
-    note_outcome(Path(HydraConfig.get().runtime.output_dir), str(config.store), cell)
+        refused = isinstance(error, (ConfigError, OmegaConfBaseException))
+        message = explained(error, ())
+        log.error("%s on %s: %s%s", method, dataset, message, _file_of(message, choices))
+        cell = Cell(dataset, method, 0, "", "failed", f"{type(error).__name__}: {message}")
+    note_outcome(Path(HydraConfig.get().runtime.output_dir), JobOutcome(str(config.store), cell, refused))
 
 
 def _run(config: DictConfig, dataset: str) -> Cell:
     run = run_from(config)
     given = {override.lstrip("+~").split("=")[0] for override in HydraConfig.get().overrides.task}
     for key in sorted(given & set(unused(config))):
-        log.warning("%s=... has no effect: method %s with reader %s does not use it", key, run.method.name, run.reader)
+        reader = type(run.reader).__name__
+        log.warning("%s=... has no effect: method %s with reader %s does not use it", key, run.method.name, reader)
+    deep = [name for name in run.metrics if (cut := re.search(r"@(\d+)$", name)) and int(cut[1]) > run.k]
+    if deep:
+        log.warning("k=%d: no more passages are retrieved, so %s can't see further down", run.k, ", ".join(deep))
     return run_cell(run, dataset, masked(config))
 
 
-def _file_of(error: Exception, choices: Mapping[str, str | None]) -> str:
+def _file_of(message: str, choices: Mapping[str, str | None]) -> str:
     """The configuration file of the group that an error speaks of, if it does."""
-    group = re.match(r"(?:unknown setting ')?(\w+)[.:]", str(error))
+    group = re.match(r"(?:unknown setting ')?(\w+)[.:]", message)
     if group is None or choices.get(group[1]) is None:
         return ""
     return f" (conf/{group[1]}/{choices[group[1]]}.yaml, or the command line)"

@@ -11,6 +11,7 @@ from psi.agent.loop import Agent
 from psi.agent.reader import Reader
 from psi.component import Component, runtime
 from psi.corpus.loader import Loader
+from psi.metrics import metric
 from psi.retrieval.ranking import QuestionRanker, Retriever
 
 
@@ -35,6 +36,9 @@ class Run(Component):
     context: passages that the reader is given, and the agent in each of its steps.
     max_fail_rate: share of failed answers above which the run counts as failed.
     store: folder of all artefacts.
+
+    Raises:
+        ConfigError: a setting is of the wrong type or out of range, or a metric is unknown.
     """
 
     dataset: Loader
@@ -49,7 +53,12 @@ class Run(Component):
     k: PositiveInt = 10
     context: PositiveInt = 5
     max_fail_rate: Annotated[float, Field(ge=0, le=1)] = runtime(0.02)
-    store: str = runtime("runs")
+    store: Annotated[str, Field(min_length=1)] = runtime("runs")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.metrics:
+            metric(name)  # a misspelt metric is refused before the work, not after it
 
     @property
     def name(self) -> str:

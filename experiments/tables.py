@@ -90,6 +90,8 @@ def _numbered(name: str, before: int) -> str:
 
 def _label(cell: Cell, varied: Sequence[str]) -> str:
     settings = dict(_flat(cell.settings))
+    if not settings:  # refused before it had any
+        return cell.method
     shown = [f"{key.rpartition('.')[2]}={settings.get(key, '-')}" for key in varied]
     return f"{cell.method} [{', '.join(shown)}]" if shown else cell.method
 

@@ -45,9 +45,7 @@ class Component:
     def identity(self) -> dict[str, Any]:
         """Everything that changes the result, as JSON data: the class and its settings, nested components included."""
         settings = {
-            field.name: _plain(getattr(self, field.name))
-            for field in dataclasses.fields(self)
-            if field.metadata.get("identity", True)
+            field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self) if _in_identity(field)
         }
         return {"component": f"{type(self).__module__}.{type(self).__qualname__}", **settings}
 
@@ -57,6 +55,13 @@ def settings_of(component: type) -> list[str]:
     if dataclasses.is_dataclass(component):
         return [field.name for field in dataclasses.fields(component) if field.init]
     return list(inspect.signature(component).parameters)
+
+
+def required_settings(component: type) -> list[str]:
+    """Names of the settings without a default."""
+    parameters = inspect.signature(component).parameters.values()
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [each.name for each in parameters if each.default is each.empty and each.kind not in variadic]
 
 
 def did_you_mean(word: str, allowed: Iterable[str], *, shown: int = 3) -> str:
@@ -71,8 +76,16 @@ def did_you_mean(word: str, allowed: Iterable[str], *, shown: int = 3) -> str:
 def _adapter(component: type, name: str) -> TypeAdapter[Any]:
     hint = get_type_hints(component, include_extras=True)[name]
     # pydantic takes no configuration for a class that could have its own
-    config = None if dataclasses.is_dataclass(hint) else ConfigDict(strict=True, arbitrary_types_allowed=True)
+    if dataclasses.is_dataclass(hint):
+        return TypeAdapter(hint)
+    in_identity = _in_identity(next(field for field in dataclasses.fields(component) if field.name == name))
+    # infinity and NaN cannot stand in a digest
+    config = ConfigDict(strict=True, arbitrary_types_allowed=True, allow_inf_nan=not in_identity)
     return TypeAdapter(hint, config=config)
+
+
+def _in_identity(field: dataclasses.Field[Any]) -> bool:
+    return bool(field.metadata.get("identity", True))
 
 
 def _validated(component: type, name: str, value: Any) -> Any:
@@ -81,12 +94,18 @@ def _validated(component: type, name: str, value: Any) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join([name, *(str(part) for part in first["loc"] if isinstance(part, int))])
-        raise ConfigError(f"{component.__name__}: {where}={first['input']!r}: {first['msg']}.") from None
+        # settings are written in YAML, which knows lists alone
+        expected = first["msg"].replace("a valid tuple", "a list: [a, b]").replace("Tuple", "List")
+        raise ConfigError(f"{component.__name__}: {where}={_lists(first['input'])!r}: {expected}.") from None
 
 
 def _tuples(value: Any) -> Any:
     # settings that come from YAML hold lists; components are immutable
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from psi.component import Component, did_you_mean, runtime
+from psi.component import Component, did_you_mean, required_settings, runtime
 from psi.errors import ConfigError
 
 
@@ -70,3 +70,18 @@ def test_identity_holds_every_setting_that_changes_results_and_no_other():
 def test_an_unknown_name_is_answered_with_the_nearest_and_with_all():
     assert did_you_mean("bean", ["beam", "k"]) == " Did you mean 'beam'? Allowed: beam, k."
     assert did_you_mean("zzz", ["beam", "k"]) == " Allowed: beam, k."
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_what_no_digest_can_hold_is_refused(value):
+    with pytest.raises(ConfigError, match="finite"):
+        Outer(rate=value)
+
+
+def test_settings_without_a_default_are_told_apart():
+    @dataclass(frozen=True, kw_only=True)
+    class Named(Component):
+        name: str
+        width: int = 1
+
+    assert required_settings(Named) == ["name"]

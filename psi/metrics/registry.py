@@ -87,7 +87,7 @@ def _elsewhere(name: str) -> Metric:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:  # ValueError: no module is named
         raise ConfigError(f"metric {name!r} can't be imported: {error}. Give it as package.module:NAME.") from error
     if not isinstance(found, Metric):
         raise ConfigError(f"metric {name!r} is of type {type(found).__name__}, not a psi.metrics.Metric.")

@@ -12,13 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from psi.component import Component
+from psi.component import Component, did_you_mean
 from psi.corpus.records import Passages
+from psi.errors import ConfigError
 from psi.retrieval.ranking import Ranking
 from psi.retrieval.top_k import check_questions, top_k
 from psi.store import Stage, Store
 
 VERSION = 1
+Stopwords = Literal[
+    "en", "en_plus", "de", "nl", "fr", "es", "pt", "it", "ru", "sv", "no", "zh", "tr", "ko", "da",
+    "english", "english_plus", "german", "dutch", "french", "spanish", "portuguese", "italian", "russian", "swedish",
+    "norwegian", "chinese", "turkish", "korean", "danish",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +33,24 @@ class BM25(Component):
 
     `stemmer` is a Snowball algorithm or None; `stopwords` a list that bm25s knows or None. Defaults are those of
     bm25s, which the published BM25 rows used.
+
+    Raises:
+        ConfigError: a setting is out of range, or a name unknown.
     """
 
     k1: Annotated[float, Field(ge=0)] = 1.5
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
     variant: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = "lucene"
     stemmer: str | None = "english"
-    stopwords: str | None = "en"
+    stopwords: Stopwords | None = "en"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        import Stemmer
+
+        algorithms = Stemmer.algorithms()
+        if self.stemmer is not None and self.stemmer not in algorithms:
+            raise ConfigError(f"BM25: stemmer={self.stemmer!r} is unknown.{did_you_mean(self.stemmer, algorithms)}")
 
     def build(self, passages: Passages, store: Store) -> BM25Index:
         """Tokenize and count the corpus, or open the counts that the store has."""

@@ -3,7 +3,7 @@
 from psi.store.digest import canonical, digest, file_digest
 from psi.store.paths import safe_name
 from psi.store.rows import RowLog, read_rows, write_rows
-from psi.store.store import Artifact, Stage, Store
+from psi.store.store import Artifact, Stage, Store, writing
 
 __all__ = [
     "Artifact",
@@ -16,4 +16,5 @@ __all__ = [
     "read_rows",
     "safe_name",
     "write_rows",
+    "writing",
 ]

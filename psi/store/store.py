@@ -143,7 +143,7 @@ class Store:
             StoreError: it is held by another process and `wait` is false (the message names the process).
         """
         path = self.root / "locks" / f"{safe_name(name)}.lock"
-        with _writing(path.parent):
+        with writing(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
         owner = path.with_suffix(".owner")
         lock = FileLock(path)
@@ -166,7 +166,7 @@ class Store:
     def _make(self, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], resumable: bool) -> Artifact:
         final = self.path(stage)
         work = final.with_name(final.name + ".partial")
-        with _writing(work):
+        with writing(work):
             if not resumable:
                 shutil.rmtree(work, ignore_errors=True)
             work.mkdir(parents=True, exist_ok=True)
@@ -208,7 +208,12 @@ def _open(path: Path, stage: Stage) -> Artifact:
 
 
 @contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """Say what to do where the disk can't be written to.
+
+    Raises:
+        StoreError: in place of the system's error.
+    """
     try:
         yield
     except OSError as error:

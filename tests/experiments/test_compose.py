@@ -67,10 +67,30 @@ def test_every_experiment_composes(experiment):
         ("method.retriever._target_=psi.retrieval.fusion.Fuson", ["cannot import", "Fuson"]),
         ("store=${oc.env:PSI_NOT_SET}", ["PSI_NOT_SET"]),
         ("metrics=[]", ["metrics", "at least 1"]),
+        ("metrics=recall@5", ["metrics='recall@5'", "a list: [a, b]"]),
+        ("metrics=[recal@5]", ["unknown metric 'recal@5'", "Did you mean 'recall@k'"]),
+        ("metrics=[recall@0]", ["cutoff k must be at least 1"]),
+        ("metrics=[':']", ["':' can't be imported"]),
+        ("max_fail_rate=nan", ["max_fail_rate=nan"]),
+        ("k=???", ["k is not given", "k=VALUE"]),
+        ("~metrics", ["metrics is not given"]),
+        ("~method.retriever", ["method.retriever is not given"]),
+        ("method=", ["unknown method ''", "bm25"]),
+        ("method=null", ["takes a name"]),
+        ("dataset=a/b", ["unknown dataset 'a/b'", "musique"]),
+        ("method.name.x=5", ["unknown setting 'method.name.x'", "method.name has no settings"]),
+        ("method.retriever.retrievers.1.k1=1", ["has no value", "+method.retriever.retrievers.1.k1=VALUE"]),
+        ("method.retriever.retrievers.1.kk=1", ["unknown setting", "method.retriever.retrievers.1.k1"]),
+        ("method.retriever.retrievers.9.k1=1", ["method.retriever.retrievers.9.k1", "out of range"]),
+        ("+method.retriever.retrievers.1.k1=inf", ["k1=inf", "finite"]),
+        ("+method.retriever.retrievers.1.stemmer=klingon", ["stemmer='klingon'", "english"]),
+        ("+method.retriever.retrievers.1.stopwords=klingon", ["stopwords='klingon'", "'en'"]),
+        ("method.retriever._target_=os.system", ["'os.system'", "Component"]),
+        ("foo", ["cannot read 'foo'", "key=value"]),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named(override, said):
-    with pytest.raises((HydraException, OmegaConfBaseException, ConfigError)) as refused:
+    with pytest.raises((HydraException, OmegaConfBaseException, ConfigError, ValueError)) as refused:
         run_from(composed(override))
     message = str(refused.value) if isinstance(refused.value, ConfigError) else explained(refused.value, [override])
     for words in said:

@@ -107,7 +107,7 @@ def test_a_second_process_on_the_same_run_is_refused(tmp_path):
 def test_failed_answers_are_counted_not_scored_and_asked_again(tmp_path):
     arguments = [*SMALL, "method=bm25", *toy_reader(tmp_path / "calls"), f"reader.failing={tmp_path}/failing"]
     (tmp_path / "failing").touch()
-    code, out, err = run(tmp_path / "store", *arguments)
+    code, _, err = run(tmp_path / "store", *arguments)
     assert code == 1
     failing = int(re.search(r"(\d+) of 24 answers failed \(http_500\)", err)[1])
     assert 0 < failing < 12
@@ -130,6 +130,9 @@ def test_failed_answers_are_counted_not_scored_and_asked_again(tmp_path):
         (["method=pzi"], "Did you mean 'psi'"),
         (["topk=3"], "unknown setting 'topk'"),
         (["-m", "beam=3", "topk=3,4"], "unknown setting 'topk'"),
+        (["beam=-1"], "beam=-1"),
+        (["metrics=[recal@5]"], "Did you mean 'recall@k'"),
+        (["-m", "method=bm25", "k=0,abc"], "k='abc'"),
     ],
 )
 def test_a_mistake_ends_in_one_sentence_and_exit_code_2(tmp_path, arguments, said):
@@ -139,10 +142,30 @@ def test_a_mistake_ends_in_one_sentence_and_exit_code_2(tmp_path, arguments, sai
     assert "Traceback" not in err
 
 
-def test_a_value_out_of_range_ends_without_traceback(tmp_path):
-    code, _, err = run(tmp_path, "beam=-1")
+@pytest.mark.parametrize("store", ["", "~/runs"])
+def test_a_store_that_is_no_folder_is_refused_before_anything_is_written(store, monkeypatch, capsys):
+    from experiments.run import main
+
+    monkeypatch.setattr(sys, "argv", ["run", "method=bm25", f"store={store}"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "store=$HOME/runs" in capsys.readouterr().err
+
+
+def test_a_store_that_cannot_be_written_ends_in_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    code, _, err = run(tmp_path / "file" / "store", "method=bm25")
     assert code == 1
-    assert "beam=-1" in err and "Traceback" not in err
+    assert "Not a directory" in err and "store=PATH" in err and "Traceback" not in err
+
+
+def test_one_bad_value_does_not_stop_the_others_and_a_run_named_twice_is_shown_once(tmp_path):
+    code, out, err = run(tmp_path, "-m", *SMALL, "method=bm25", "answers=0", "k=2,abc,2")
+    assert code == 1
+    assert "k='abc'" in err and "Traceback" not in err
+    assert "k=2: no more passages are retrieved, so recall@5" in err
+    assert out.count("failed: ConfigError") == 1 and "bm25 (2)" in out and "bm25 (3)" not in out
 
 
 def test_seeds_make_separate_runs_and_equal_seeds_equal_bytes(tmp_path):
@@ -172,8 +195,15 @@ def test_a_mistake_in_a_file_is_reported_with_the_file(tmp_path):
         "_target_: experiments.settings.Method\nname: m\nretriever: {_target_: psi.retrieval.sparse.BM25, k_1: 1.2}\n"
     )
     code, _, err = run(tmp_path / "store", "method=mine", f"hydra.searchpath=[file://{tmp_path}]")
-    assert code == 1
+    assert code == 2
     assert "conf/method/mine.yaml" in err and "method.retriever.k_1" in err and "'k1'" in err
+
+
+def test_a_benchmark_without_questions_says_what_to_do(tmp_path):
+    (tmp_path / "p.jsonl").write_text('{"id": "a", "text": "Rome is in Italy."}\n')
+    code, _, err = run(tmp_path / "store", "dataset=files", f"dataset.corpus={tmp_path}/p.jsonl", "method=bm25")
+    assert code == 1
+    assert "files has no questions" in err and "dataset.questions=" in err and "Traceback" not in err
 
 
 def test_a_benchmark_that_is_not_there_says_what_to_do(tmp_path):
