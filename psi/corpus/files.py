@@ -250,7 +250,9 @@ def _rows(source: sources.Source, layout: Any, counts: Counter[str]) -> Iterator
             if key not in layout.__annotations__:
                 raise InputError(f"{where}: unknown key {key!r}.{did_you_mean(key, layout.__annotations__)}")
         try:
-            yield line, adapter.validate_python(clean_json(row, counts))
+            # strict: "2" is no number of hops, "no" is not false
+            yield line, adapter.validate_python(clean_json(row, counts), strict=True)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise InputError(f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+            raise InputError(f"{where}: {sources.invalid(error)}. Correct that line.") from None
+        except RecursionError:
+            raise InputError(f"{where}: {sources.TOO_DEEP}.") from None

@@ -287,7 +287,7 @@ def _read_passages(source: sources.Source, counts: Counter[str]) -> list[Passage
     adapter = TypeAdapter(_PassageRow)
     passages = []
     for position, raw in enumerate(rows):
-        row = _validated(adapter, clean_json(raw, counts), source, position)
+        row = _validated(adapter, raw, counts, source, position)
         passages.append(Passage(f"{position:0{width}}", row["title"], row["text"]))
     return passages
 
@@ -296,7 +296,7 @@ def _read_records(source: sources.Source, form: _Format, counts: Counter[str]) -
     records = []
     for position, raw in enumerate(sources.json_list(source)):
         # white space at the ends goes after sentences are joined: HotpotQA's begin with a space
-        row = _validated(form.row, clean_json(raw, counts, strip=False), source, position)
+        row = _validated(form.row, raw, counts, source, position, strip=False)
         try:
             record = _stripped(form.parse(row, position), counts)
         except ValueError as error:
@@ -307,16 +307,24 @@ def _read_records(source: sources.Source, form: _Format, counts: Counter[str]) -
     return records
 
 
-def _validated(adapter: TypeAdapter[Any], row: Any, source: sources.Source, position: int) -> Any:
+def _validated(
+    adapter: TypeAdapter[Any],
+    row: Any,
+    counts: Counter[str],
+    source: sources.Source,
+    position: int,
+    *,
+    strip: bool = True,
+) -> Any:
+    where = f"{source.path}, row {position}"
     try:
-        return adapter.validate_python(row)
+        return adapter.validate_python(clean_json(row, counts, strip=strip))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"]) or "record"
         raise InputError(
-            f"{source.path}, row {position}: {key}: {first['msg']}. "
-            "Check that it is the right file and that `records` names its format."
+            f"{where}: {sources.invalid(error)}. Check that it is the right file and that `records` names its format."
         ) from None
+    except RecursionError:
+        raise InputError(f"{where}: {sources.TOO_DEEP}.") from None
 
 
 def _stripped(record: _Record, counts: Counter[str]) -> _Record:

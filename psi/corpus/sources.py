@@ -9,13 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from psi.errors import InputError
 
 log = logging.getLogger(__name__)
+TOO_DEEP = "JSON nested too deeply to be a record"
 
 
 class Source(NamedTuple):
@@ -137,16 +141,37 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any]]:
             yield number, _parse(line, str(source.path), first_line=number)
 
 
+def invalid(error: ValidationError) -> str:
+    """What is wrong with a record: the key, what it should be, what it is."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(map(str, first["loc"])) or "record"
+    if first["type"] == "missing":
+        return f"{key}: {first['msg']}"
+    return f"{key}: {first['msg']}, found {reprlib.repr(first['input'])}"
+
+
 def _parse(text: str, where: str, first_line: int) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{where}, line {first_line + error.lineno - 1}, column {error.colno}: not JSON: {error.msg}. "
             "Correct that line."
         ) from None
+    except ValueError as error:  # a key twice, or a number of thousands of digits
+        line = f", line {first_line}" if "\n" not in text else ""
+        raise InputError(f"{where}{line}: {error}. Correct the record.") from None
     except RecursionError:
-        raise InputError(f"{where}, line {first_line}: JSON nested too deeply to be a record.") from None
+        raise InputError(f"{where}, line {first_line}: {TOO_DEEP}.") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, refused where it gives one key twice: JSON would keep the last value and say nothing."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise ValueError(f"the key {repeated!r} stands twice in one object")
+    return found
 
 
 def _download(hub: Hub, file: str) -> Path:

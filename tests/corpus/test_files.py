@@ -152,7 +152,9 @@ def test_gold_that_the_corpus_lacks_counts_as_missed(tmp_path: Path, caplog: pyt
         ({"text": "y"}, "line 2: id: Field required"),
         ({"id": "", "text": "y"}, "line 2: the id is blank"),
         ({"id": True, "text": "y"}, "line 2: id: Input should be a valid string"),
-        ({"id": "d2", "text": 5}, "line 2: text: Input should be a valid string"),
+        ({"id": "d2", "text": 5}, "line 2: text: Input should be a valid string, found 5"),
+        ({"id": "d2", "text": json.loads("[" * 900 + "]" * 900)}, "line 2: JSON nested too deeply"),
+        ({"id": " d1\0", "text": "y"}, "line 2: duplicate id 'd1', first on line 1"),
         (["d2", "y"], "line 2: expected a JSON object, found list"),
     ],
 )
@@ -170,6 +172,9 @@ def test_malformed_passages_are_located(tmp_path: Path, second: Any, message: st
         ({"question": " "}, "line 2: the question is blank"),
         ({"question": "?", "answers": "x"}, "line 2: answers: Input should be a valid list"),
         ({"question": "?", "hops": 0}, "line 2: hops: Input should be greater than 0"),
+        ({"question": "?", "hops": True}, "line 2: hops: Input should be a valid integer, found True"),
+        ({"question": "?", "hops": "2"}, "line 2: hops: Input should be a valid integer, found '2'"),
+        ({"question": "?", "answerable": "no"}, "line 2: answerable: Input should be a valid boolean"),
         ({"question": "?", "document": "d"}, "line 2: no passage belongs to the document 'd'"),
     ],
 )

@@ -38,6 +38,17 @@ def test_malformed_json_is_located(tmp_path: Path) -> None:
         sources.json_list(_file(tmp_path, b"[1,\n}]"))
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [('{"id": 1, "id": 2}', "the key 'id' stands twice"), ('{"id": ' + "9" * 5000 + "}", "5000 digits")],
+)
+def test_what_json_would_pass_over_is_located(tmp_path: Path, line: str, said: str) -> None:
+    with pytest.raises(InputError, match=rf"rows\.jsonl, line 2: .*{said}"):
+        list(sources.json_lines(_file(tmp_path, f'{{"a": 1}}\n{line}\n'.encode())))
+    with pytest.raises(InputError, match=rf"rows\.jsonl: .*{said}"):
+        sources.json_list(_file(tmp_path, f"[\n{line}]".encode()))
+
+
 def test_a_list_is_expected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a JSON list of records, found dict"):
         sources.json_list(_file(tmp_path, b"{}"))
