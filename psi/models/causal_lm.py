@@ -41,7 +41,7 @@ class CausalLanguageModel(Component):
     @property
     def window(self) -> int:
         """Tokens of prompt and reply together."""
-        limit = getattr(self._network.config, "max_position_embeddings", None)
+        limit = getattr(self._config.get_text_config(), "max_position_embeddings", None)
         return min(self.context_tokens, limit) if limit else self.context_tokens
 
     @cached_property
@@ -57,6 +57,15 @@ class CausalLanguageModel(Component):
         from transformers import AutoTokenizer
 
         return AutoTokenizer.from_pretrained(
+            self._source, revision=self.revision, trust_remote_code=self.trust_remote_code
+        )
+
+    @cached_property
+    def _config(self) -> Any:
+        # apart from the network, which is not loaded where every reply is in the cache
+        from transformers import AutoConfig
+
+        return AutoConfig.from_pretrained(
             self._source, revision=self.revision, trust_remote_code=self.trust_remote_code
         )
 

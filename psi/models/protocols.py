@@ -23,11 +23,17 @@ class Message(NamedTuple):
 Conversation = tuple[Message, ...]
 
 
+class Form(NamedTuple):
+    """The shape asked of a reply: one line `Thought: …`, then one that begins with one of these words and a colon."""
+
+    directives: tuple[str, ...]
+
+
 class Reply(NamedTuple):
     """A chat model's answer to one conversation.
 
     `truncated` is True where the prompt did not fit the window or the reply hit its token limit: the text is then
-    missing or cut. `attempts` counts the calls made for it.
+    missing or cut. `attempts` counts the calls made for it: 0 where it came from a cache.
     """
 
     text: str
@@ -58,8 +64,16 @@ class Embedder(Protocol):
 class ChatModel(Protocol):
     """Conversations to replies."""
 
-    def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
-        """One result a conversation, in order; a failed call is a `ModelError` in its place and fails no other."""
+    def reply(
+        self, conversations: Sequence[Conversation], forms: Sequence[Form | None] | None = None
+    ) -> list[Reply | ModelError]:
+        """One result a conversation, in order; a failed call is a `ModelError` in its place and fails no other.
+
+        Args:
+            conversations: a batch.
+            forms: the shape of each reply, None where it is free. A model that can hold to it does so; the others say
+                what they like, so replies are parsed with the same care either way.
+        """
         ...
 
     def prompt_tokens(self, conversation: Conversation) -> int | None:

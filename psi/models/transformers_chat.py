@@ -12,13 +12,15 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 
 from psi.component import runtime
 from psi.errors import ConfigError, ModelError
+from psi.models.cache import Asked, CachedChat
 from psi.models.causal_lm import CausalLanguageModel, out_of_memory
-from psi.models.protocols import Conversation, Reply
+from psi.models.forms import FormConstraint
+from psi.models.protocols import Conversation, Form, Reply
 from psi.models.thinking import without_thinking
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformersChat(CausalLanguageModel):
+class TransformersChat(CausalLanguageModel, CachedChat):
     """Writes replies with `generate` and the model's own chat template.
 
     Conversations are sorted by length and padded on the left, so that a batch wastes little work. With temperature 0
@@ -29,9 +31,10 @@ class TransformersChat(CausalLanguageModel):
     temperature: 0 is greedy.
     top_p: nucleus sampling, used with a temperature above 0.
     repetition_penalty: divides the scores of tokens that occurred already (1: off); the Ψ-RAG paper uses 1.3.
-    seed: of sampling.
+    seed: of sampling; the number of the repetition is added.
     stop: strings at which a reply ends; they are removed from it.
     template_options: further variables for the chat template, such as `enable_thinking: false`.
+    constrain: hold the model to a form that is asked for, token by token (package llguidance).
     batch_size: conversations in one forward pass. Greedy replies can differ between batch sizes only where rounding
         decides between two tokens.
     """
@@ -43,6 +46,7 @@ class TransformersChat(CausalLanguageModel):
     seed: NonNegativeInt = 0
     stop: tuple[str, ...] = ()
     template_options: dict[str, Any] = field(default_factory=dict)
+    constrain: bool = False
     batch_size: PositiveInt = runtime(8)
 
     def __post_init__(self) -> None:
@@ -61,23 +65,22 @@ class TransformersChat(CausalLanguageModel):
         """Tokens of the conversation in the chat template."""
         return len(self._ids(conversation))
 
-    def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
-        """One result a conversation, in order. A prompt over `prompt_limit` is not run: its reply is empty, truncated.
+    def ask(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> Iterator[Asked]:
+        """Run the model, a batch at a time. A prompt over `prompt_limit` is not run: its reply is empty, truncated.
 
         Raises:
             ConfigError: the model has no chat template.
         """
         prompts = [self._ids(conversation) for conversation in conversations]
-        results: dict[int, Reply | ModelError] = {}
         fitting = []
         for number, prompt in enumerate(prompts):
             if len(prompt) > self.prompt_limit():
-                results[number] = Reply("", len(prompt), 0, truncated=True)
+                yield number, Reply("", len(prompt), 0, truncated=True)
             else:
                 fitting.append(number)
         for batch in self._batches(sorted(fitting, key=lambda number: len(prompts[number]))):
-            results.update(zip(batch, self._generate([prompts[number] for number in batch]), strict=True))
-        return [results[number] for number in range(len(prompts))]
+            replies = self._generate([prompts[n] for n in batch], [forms[n] for n in batch])
+            yield from zip(batch, replies, strict=True)
 
     def _batches(self, order: Sequence[int]) -> Iterator[Sequence[int]]:
         size = 1 if self.temperature > 0 else self.batch_size
@@ -98,7 +101,7 @@ class TransformersChat(CausalLanguageModel):
         )
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _generate(self, prompts: Sequence[list[int]]) -> list[Reply | ModelError]:
+    def _generate(self, prompts: Sequence[list[int]], forms: Sequence[Form | None]) -> list[Reply | ModelError]:
         import torch
 
         width = max(len(prompt) for prompt in prompts)
@@ -109,17 +112,19 @@ class TransformersChat(CausalLanguageModel):
         try:
             with torch.inference_mode(), _seeded(self._draw_seed(prompts[0]), self.temperature > 0, device):
                 output = self._network.generate(
-                    input_ids=ids.to(device), attention_mask=mask.to(device), **self._decoding()
+                    input_ids=ids.to(device), attention_mask=mask.to(device), **self._decoding(forms)
                 )
         except torch.OutOfMemoryError as error:
             return [out_of_memory(self.model, error) for _ in prompts]
         written = output[:, width:].tolist()
         return [self._reply(len(prompt), tokens) for prompt, tokens in zip(prompts, written, strict=True)]
 
-    def _decoding(self) -> dict[str, Any]:
+    def _decoding(self, forms: Sequence[Form | None]) -> dict[str, Any]:
         sampling = {"temperature": self.temperature, "top_p": self.top_p, "top_k": 0} if self.temperature > 0 else {}
         stopping = {"stop_strings": list(self.stop), "tokenizer": self._tokenizer} if self.stop else {}
+        held = [FormConstraint(self._tokenizer, forms, self.max_new_tokens)] if self.constrain and any(forms) else []
         return {
+            "logits_processor": held,
             "do_sample": self.temperature > 0,
             "max_new_tokens": self.max_new_tokens,
             "repetition_penalty": self.repetition_penalty,
@@ -153,7 +158,7 @@ class TransformersChat(CausalLanguageModel):
         return int(token if token is not None else min(self._end_tokens, default=0))
 
     def _draw_seed(self, prompt: Sequence[int]) -> int:
-        text = f"{self.seed} {' '.join(map(str, prompt))}"
+        text = f"{self.seed + self.repeat} {' '.join(map(str, prompt))}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 

@@ -9,7 +9,7 @@ from psi.agent.generate import GenerateReader
 from psi.agent.reader import Reader
 from psi.corpus.records import Passage, Question
 from psi.errors import ModelError
-from psi.models.protocols import ChatModel, Conversation, Reply
+from psi.models.protocols import ChatModel, Conversation, Form, Reply
 
 QUESTION = Question(id="q1", text="Where was Ann born?")
 PASSAGES = [Passage(id=f"p{n}", title=f"Title {n}", text="word " * 50) for n in range(4)]
@@ -24,7 +24,10 @@ class Canned:
         self.asked: list[str] = []
         self.batches: list[int] = []
 
-    def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
+    def reply(
+        self, conversations: Sequence[Conversation], forms: Sequence[Form | None] | None = None
+    ) -> list[Reply | ModelError]:
+        assert forms == [Form(("Answer",))] * len(conversations)
         self.batches.append(len(conversations))
         self.asked += [conversation[-1].content for conversation in conversations]
         return [self.replies.pop(0) for _ in conversations]

@@ -1,0 +1,105 @@
+"""The form of a reply as a regular expression, as a JSON schema, and as a constraint on a transformers model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from psi.errors import ConfigError
+from psi.models.protocols import Form
+
+if TYPE_CHECKING:
+    import torch
+    from llguidance import LLMatcher, LLTokenizer
+
+THOUGHT_CHARACTERS_PER_TOKEN = 2
+"""A thought has at most so many characters for each token of the whole reply: about half of it is left."""
+
+
+def pattern(form: Form, max_tokens: int) -> str:
+    """A regular expression for whole replies, in the syntax that all engines share.
+
+    >>> pattern(Form(("Answer", "Retrieve")), 100)
+    'Thought: [^ \\\\n][^\\\\n]{0,199}\\\\n(Answer|Retrieve): [^ \\\\t\\\\r\\\\n*`][^\\\\n]*'
+    """
+    longest = THOUGHT_CHARACTERS_PER_TOKEN * max_tokens - 1
+    return rf"Thought: [^ \n][^\n]{{0,{longest}}}\n({'|'.join(form.directives)}): [^ \t\r\n*`][^\n]*"
+
+
+def schema(form: Form) -> dict[str, Any]:
+    """A JSON schema for the same content, within what hosted services accept (flat, all fields required)."""
+    return {
+        "type": "object",
+        "properties": {
+            "thought": {"type": "string"},
+            "directive": {"type": "string", "enum": list(form.directives)},
+            "text": {"type": "string"},
+        },
+        "required": ["thought", "directive", "text"],
+        "additionalProperties": False,
+    }
+
+
+def from_json(reply: str) -> str:
+    """The lines that a reply after the schema stands for; any other reply (a cut one, say) as it is."""
+    try:
+        found = json.loads(reply)
+        thought, directive, text = (" ".join(str(found[key]).split()) for key in ("thought", "directive", "text"))
+    except (ValueError, TypeError, KeyError):
+        return reply
+    return f"Thought: {thought}\n{directive}: {text}"
+
+
+class FormConstraint:
+    """Lets `generate` choose only tokens that can still lead to the form; a row without form is free.
+
+    A logits processor of the transformers library: called with (n, t) tokens so far and (n, vocabulary) scores.
+    """
+
+    def __init__(self, tokenizer: Any, forms: Sequence[Form | None], max_tokens: int):
+        vocabulary = _vocabulary(tokenizer)
+        self._matchers = [None if form is None else _matcher(vocabulary, form, max_tokens) for form in forms]
+        self._begun = False
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """The scores, those of forbidden tokens at minus infinity."""
+        import torch
+
+        allowed = np.ones(tuple(scores.shape), dtype=np.bool_)
+        for row, matcher in enumerate(self._matchers):
+            if matcher is None:
+                continue
+            if self._begun and not matcher.is_stopped():
+                matcher.consume_token(int(input_ids[row, -1]))
+            if not matcher.is_stopped():  # afterwards the row is padding
+                allowed[row] = _bits(matcher.compute_bitmask(), scores.shape[1])
+        self._begun = True
+        return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), float("-inf"))
+
+
+def _bits(mask: bytes, size: int) -> NDArray[np.bool_]:
+    """(size,) one truth a token; a network's table may be longer than its tokeniser's vocabulary, or padded."""
+    bits = np.unpackbits(np.frombuffer(mask, dtype=np.uint8), bitorder="little")[:size]
+    return np.pad(bits, (0, size - len(bits))).astype(np.bool_)
+
+
+@cache
+def _vocabulary(tokenizer: Any) -> LLTokenizer:
+    try:
+        from llguidance.hf import from_tokenizer
+    except ImportError:
+        raise ConfigError(
+            "constrain=true needs the package llguidance: pip install 'llguidance>=1.9,<2', or set llm.constrain=false."
+        ) from None
+    return from_tokenizer(tokenizer)
+
+
+def _matcher(vocabulary: LLTokenizer, form: Form, max_tokens: int) -> LLMatcher:
+    from llguidance import LLMatcher
+
+    return LLMatcher(vocabulary, LLMatcher.grammar_from_regex(pattern(form, max_tokens)))
