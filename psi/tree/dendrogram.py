@@ -77,4 +77,4 @@ def weakest_between(table: Ranks, a: int, b: int) -> int:
     level = 0
     while (2 << level) <= high - low:
         level += 1
-    return max(table[level, low], table[level, high - (1 << level)])
+    return int(max(table[level, low], table[level, high - (1 << level)]))

@@ -47,9 +47,9 @@ class DeviceTiles:
             i, j = i[j > i], j[j > i]
         rank = here.weakest(here.spot[tile.top + i], here.spot[tile.left + j])
         passed = product[i, j] >= here.least[rank]
-        i, j, rank = (part[passed].cpu().numpy() for part in (i, j, rank))
-        x, y = front.point[tile.top + i], front.point[tile.left + j]
-        return Found(Edges(*weigh_pairs(front, self.rows, x, y, rank)), len(x))
+        row, column, edge = (part[passed].cpu().numpy() for part in (i, j, rank))
+        x, y = front.point[tile.top + row], front.point[tile.left + column]
+        return Found(Edges(*weigh_pairs(front, self.rows, x, y, edge)), len(x))
 
     def _on_device(self, front: Frontier) -> _DeviceFrontier:
         if self.front is None or self.front.source is not front:

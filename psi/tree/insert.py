@@ -1,35 +1,45 @@
 """Insertion of new leaves into a tree, without a rebuild (DESIGN §4)."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from psi.errors import InputError
 from psi.tree.build import build_tree
+from psi.tree.patched import PatchedRows, patched_rows
 from psi.tree.rebalance import Rebalancing, check_rebalancing, rebalanced_tree
 from psi.tree.search import beam_search
-from psi.tree.tree import Tree, concatenated_ranges, renumbered_tree
-from psi.tree.vectors import normalised_means, unit_rows
+from psi.tree.tree import Tree, renumbered_tree
+from psi.tree.vectors import unit_rows
 from psi.tree.weights import Floats, Ids, pair_weights
-from psi.tree.workers import in_pieces
 
 How = Literal["auto", "leaves", "subtree"]
 
 SEARCH_BEAM = 16  # wider than for questions: a wrong neighbour stays in the tree
 
 
-class Inserted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Inserted:
     """The tree after an insertion.
 
-    tree; vectors (n_nodes, d): a vector for every node; origin (n_nodes,): the node's id in the tree before, -1 if it is new;
-    changed: inner nodes that have other leaves below them than before, so that their abstracts are out of date.
+    tree; origin (n_nodes,): the node's id in the tree before, -1 if it is new; changed: inner nodes that have other leaves
+    below them than before, so that their abstracts are out of date; rows: the nodes' vectors, new ones computed, the others
+    read from the array given.
     """
 
     tree: Tree
-    vectors: Floats
     origin: Ids
     changed: Ids
+    rows: PatchedRows
+
+    @cached_property
+    def vectors(self) -> Floats:
+        """A vector for every node (n_nodes, d) in one new array; made on first use, as it copies all old vectors."""
+        return self.rows.all()
 
 
 def insert_leaves(
@@ -58,13 +68,14 @@ def insert_leaves(
         raise InputError(f"node_vectors: expected {tree.n_nodes} rows (one a node), got {len(old)}")
     new = unit_rows(new_vectors, width=old.shape[1], what="new_vectors")
     if not len(new):
-        return Inserted(tree, old, np.arange(tree.n_nodes), np.empty(0, np.int64))
+        same = np.arange(tree.n_nodes)
+        return Inserted(tree, same, np.empty(0, np.int64), PatchedRows(old, same, new))
     beside, similarity = _nearest_old(tree, old, new)
-    among, closeness = _nearest_earlier(new)
+    among = _among(new)
     if how == "auto":
-        how = "subtree" if len(new) > 1 and np.mean(_nearest_other(new) > similarity) > 0.5 else "leaves"
+        how = "subtree" if len(new) > 1 and np.mean(among.other > similarity) > 0.5 else "leaves"
     if how == "leaves" and tree.height > 0:
-        parents = _as_leaves(tree, beside, np.where(closeness > similarity, among, -1))
+        parents = _as_leaves(tree, beside, np.where(among.similarity > similarity, among.earlier, -1))
     else:
         parents = _as_subtree(tree, new, int(beside[np.argmax(similarity)]), int(np.argmax(similarity)))
     return _finished(tree, old, new, parents, max_children, rebalance)
@@ -75,34 +86,30 @@ def _nearest_old(tree: Tree, old: Floats, new: Floats) -> tuple[Ids, Floats]:
     return ids[:, 0], scores[:, 0]
 
 
-def _similarities(new: Floats, start: int, stop: int) -> Floats:
-    return np.asarray(new[start:stop] @ new.T, np.float32)
+class _Among(NamedTuple):
+    """Of each new row: the most similar earlier new row (-1 for the first), that similarity, and the largest with any other."""
+
+    earlier: Ids
+    similarity: Floats
+    other: Floats
 
 
-def _nearest_earlier(new: Floats) -> tuple[Ids, Floats]:
-    """Of each new row the most similar earlier new row (-1 for the first) and their similarity."""
-    nearest = np.full(len(new), -1, np.int64)
-    for start in range(0, len(new), 1024):
-        stop = min(len(new), start + 1024)
-        products = _similarities(new, start, stop)
-        products[np.arange(len(new))[None, :] >= np.arange(start, stop)[:, None]] = -np.inf
-        nearest[start:stop] = products.argmax(axis=1)
-    nearest[0] = -1
-    closeness = np.full(len(new), -np.inf, np.float32)
-    later = np.arange(1, len(new))
-    closeness[later] = pair_weights(new, later, nearest[later])
-    return nearest, closeness
-
-
-def _nearest_other(new: Floats) -> Floats:
-    """Of each new row the largest similarity with another new row."""
-    best = np.full(len(new), -np.inf, np.float32)
-    for start in range(0, len(new), 1024):
-        stop = min(len(new), start + 1024)
-        products = _similarities(new, start, stop)
+def _among(new: Floats) -> _Among:
+    count = len(new)
+    earlier = np.full(count, -1, np.int64)
+    other = np.full(count, -np.inf, np.float32)
+    rows = torch.from_numpy(new)
+    for start in range(0, count, 1024):
+        stop = min(count, start + 1024)
+        products = torch.mm(rows[start:stop], rows.T).numpy()
         products[np.arange(stop - start), np.arange(start, stop)] = -np.inf
-        best[start:stop] = products.max(axis=1)
-    return best
+        other[start:stop] = products.max(axis=1)
+        for row in range(max(start, 1), stop):
+            earlier[row] = products[row - start, :row].argmax()
+    similarity = np.full(count, -np.inf, np.float32)
+    later = np.arange(1, count)
+    similarity[later] = pair_weights(new, later, earlier[later])
+    return _Among(earlier, similarity, other)
 
 
 def _shifted_parents(tree: Tree, extra: int) -> Ids:
@@ -146,51 +153,6 @@ def _as_subtree(tree: Tree, new: Floats, old_leaf: int, new_leaf: int) -> Ids:
     return parents
 
 
-class _Patched:
-    """Vectors of a changed tree's nodes: those of unchanged nodes are read from the old array, the others are held here."""
-
-    def __init__(self, old: Floats, source: Ids, own: Floats):
-        self.old = old
-        self.source = source  # row of `old`, or -1 - k for row k of `own`
-        self.own = own
-
-    def take(self, nodes: Ids) -> Floats:
-        source = self.source[nodes]
-        rows = self.old[np.maximum(source, 0)]
-        rows[source < 0] = self.own[-1 - source[source < 0]]
-        return rows
-
-    def all(self) -> Floats:
-        out = np.empty((len(self.source), self.old.shape[1]), np.float32)
-        nodes = np.arange(len(self.source))
-
-        def fill(start: int, stop: int) -> None:
-            out[start:stop] = self.take(nodes[start:stop])
-
-        in_pieces(len(out), 4096, fill)
-        return out
-
-
-def _patched(tree: Tree, old: Floats, source: Ids, new: Floats) -> _Patched:
-    """Give the nodes without a source (-1) a vector: new leaves their row, inner nodes the mean of their children."""
-    missing = np.flatnonzero(source < 0)
-    own = np.empty((len(missing), old.shape[1]), np.float32)
-    source = source.copy()
-    source[missing] = -1 - np.arange(len(missing))
-    rows = _Patched(old, source, own)
-    for height in range(tree.height + 1):
-        nodes = missing[tree.heights[missing] == height]
-        if not len(nodes):
-            continue
-        if height == 0:
-            own[: len(nodes)] = new[nodes - (tree.n_leaves - len(new))]
-            continue
-        starts, stops = tree.child_offsets[nodes], tree.child_offsets[nodes + 1]
-        below = rows.take(tree.child_ids[concatenated_ranges(starts, stops)])
-        own[-1 - source[nodes]] = normalised_means(below, stops - starts)
-    return rows
-
-
 def _above(tree: Tree, first_new: int) -> Ids:
     """The inner nodes above the leaves first_new, first_new + 1, ..."""
     seen = [np.empty(0, np.int64)]
@@ -205,19 +167,19 @@ def _finished(
 ) -> Inserted:
     """Canonical numbering, vectors of what changed, splits of what became crowded."""
     n, m = tree.n_leaves, len(new)
-    grown, ids = renumbered_tree(n + m, parents)
+    grown, ids = renumbered_tree(n + m, parents, check=False)
     origin = np.where(ids < n, ids, np.where((ids < n + m) | (ids >= m + tree.n_nodes), -1, ids - m))
     dirty = _above(grown, n)
     source = origin.copy()
     source[dirty] = -1
-    rows = _patched(grown, old, source, new)
+    rows = patched_rows(grown, old, source, new)
     balanced, came_from = rebalanced_tree(grown, rows, max_children, rebalance)
     if balanced is grown:
-        return Inserted(grown, rows.all(), origin, np.flatnonzero((source < 0) & (grown.heights > 0)))
+        return Inserted(grown, origin, np.flatnonzero((source < 0) & (grown.heights > 0)), rows)
     kept = came_from >= 0
     split = kept & (balanced.leaf_counts() != grown.leaf_counts()[np.maximum(came_from, 0)])
     origin = np.where(kept, origin[came_from], -1)
     source = np.where(kept & ~split, source[came_from], -1)
     source[_above(balanced, n)] = -1
-    rows = _patched(balanced, old, source, new)
-    return Inserted(balanced, rows.all(), origin, np.flatnonzero((source < 0) & (balanced.heights > 0)))
+    rows = patched_rows(balanced, old, source, new)
+    return Inserted(balanced, origin, np.flatnonzero((source < 0) & (balanced.heights > 0)), rows)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -27,7 +27,8 @@ def _row_product(total: ir.Type, flags: tuple[str, ...]) -> Callable[..., Any]:
             context.make_array(kind)(context, builder, value)
             for kind, value in zip(signature.args, arguments, strict=True)
         )
-        width = cgutils.unpack_tuple(builder, a.shape)[0]
+        shape = cgutils.unpack_tuple(builder, a.shape)  # type: ignore[no-untyped-call]
+        width = shape[0]
         floats, totals = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(total, LANES)
 
         def load(array: Any, index: Any) -> Any:
@@ -35,7 +36,7 @@ def _row_product(total: ir.Type, flags: tuple[str, ...]) -> Callable[..., Any]:
             value = builder.load(place, align=4)
             return value if totals == floats else builder.fpext(value, totals)
 
-        sums = cgutils.alloca_once(builder, totals)
+        sums = cgutils.alloca_once(builder, totals)  # type: ignore[no-untyped-call]
         builder.store(ir.Constant(totals, [0.0] * LANES), sums)
         start, step = ir.Constant(width.type, 0), ir.Constant(width.type, LANES)
         with cgutils.for_range_slice(builder, start, width, step, width.type) as (index, _):

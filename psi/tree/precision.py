@@ -23,7 +23,8 @@ import torch
 
 from psi.errors import InputError
 from psi.tree.compiled import compiled
-from psi.tree.weights import LANES, Floats, dot64, pair_weights
+from psi.tree.kernels import LANES
+from psi.tree.weights import Floats, dot64, pair_weights
 from psi.tree.workers import in_pieces
 
 Precision = Literal["auto", "fp32", "tf32", "bf16"]
@@ -146,7 +147,7 @@ def _longest(rows: Floats) -> float:
     longest = 0.0
     for i in range(len(rows)):
         longest = max(longest, dot64(rows[i], rows[i], lanes))
-    return np.sqrt(longest)
+    return float(np.sqrt(longest))
 
 
 def thresholds(weights: Floats, bound: float, precision: str) -> npt.NDArray[np.int16] | Floats:

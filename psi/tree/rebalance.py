@@ -151,6 +151,7 @@ class _Splitter:
         self.rank = np.empty(tree.n_nodes, np.int64)
         self.rank[tree.child_ids] = np.arange(tree.n_nodes - 1)
         self.rank[tree.root] = tree.n_nodes
+        self.added: list[tuple[int, int, int]] = []
 
     def split_layer(self, height: int) -> None:
         """Split the crowded nodes of one height; their parents are looked at when the layer above has its turn."""
@@ -160,6 +161,7 @@ class _Splitter:
             children = nodes[owners == node]
             children = children[np.argsort(self.rank[children], kind="stable")]
             self._detach(int(node), children, self._parts(int(node), children))
+        self._flush()
         if self.linking is not None:
             self.linking.climb(self.parents)
 
@@ -171,28 +173,32 @@ class _Splitter:
     def _detach(self, node: int, children: Ids, part_of: Ids) -> None:
         """The part of the first child stays with `node`; each other part gets a new node beside it."""
         extra = int(part_of.max())
-        first = len(self.parents)
-        height = self.heights[node]
+        first = len(self.parents) + len(self.added)
+        height = int(self.heights[node])
         if self.parents[node] < 0:
             self._append(1, -1, height + 1, 0)
             self.parents[node] = first
             self.height += 1
             first += 1
-        self._append(extra, self.parents[node], height, self.rank[node])
+        self._append(extra, int(self.parents[node]), height, int(self.rank[node]))
         moved = part_of > 0
         self.parents[children[moved]] = first + part_of[moved] - 1
 
     def _append(self, count: int, parent: int, height: int, rank: int) -> None:
-        self.parents = np.append(self.parents, np.full(count, parent))
-        self.heights = np.append(self.heights, np.full(count, height))
-        self.rank = np.append(self.rank, np.full(count, rank))
+        self.added.extend([(parent, height, rank)] * count)
+
+    def _flush(self) -> None:
+        """Nodes made in a layer join the arrays together: growing these node by node would copy them each time."""
+        if self.added:
+            parents, heights, ranks = (np.asarray(column, np.int64) for column in zip(*self.added, strict=True))
+            self.parents = np.append(self.parents, parents)
+            self.heights = np.append(self.heights, heights)
+            self.rank = np.append(self.rank, ranks)
+            self.added = []
 
     def result(self) -> tuple[Tree, Ids]:
         """The finished tree and the ids its nodes had; parts of one node follow each other among their siblings."""
-        order = np.lexsort((np.arange(len(self.rank)), self.rank))
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        tree, origin = renumbered_tree(self.tree.n_leaves, self.parents, place)
+        tree, origin = renumbered_tree(self.tree.n_leaves, self.parents, self.rank, check=False)
         return tree, np.where(origin < self.tree.n_nodes, origin, -1)
 
 

@@ -1,6 +1,6 @@
 """Which pairs of a tile can be in the maximum spanning tree: those that are earlier than the bottleneck between them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +8,13 @@ import numpy.typing as npt
 from psi.tree.compiled import compiled
 from psi.tree.dendrogram import bottlenecks, weakest_between
 from psi.tree.edges import Edges
+from psi.tree.kernels import LANES
 from psi.tree.precision import thresholds
-from psi.tree.weights import LANES, Floats, Ids, weight
+from psi.tree.weights import Floats, Ids, weight
 
 REFERENCES = 4
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Frontier(NamedTuple):
@@ -105,8 +108,8 @@ def tile_thresholds(
 def beats(frontier: Frontier, e: int, s: np.float32, low: int, high: int) -> bool:
     """Whether the pair (low, high) of similarity s comes before edge e in the total order."""
     if s != frontier.weight[e]:
-        return s > frontier.weight[e]
-    return low < frontier.u[e] or (low == frontier.u[e] and high < frontier.v[e])
+        return bool(s > frontier.weight[e])
+    return bool(low < frontier.u[e] or (low == frontier.u[e] and high < frontier.v[e]))
 
 
 @compiled
@@ -169,7 +172,7 @@ def weigh_pairs(frontier: Frontier, rows: Floats, x: Ids, y: Ids, e: Ids) -> tup
 
 
 @compiled
-def _doubled(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _doubled(values: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     out = np.empty(2 * len(values), values.dtype)
     out[: len(values)] = values
     return out

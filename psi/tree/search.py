@@ -118,8 +118,8 @@ def _rough(a: Floats, b: Floats) -> float:
         return quick_product(a, b)
     total = np.float32(0)
     for k in range(len(a)):
-        total += a[k] * b[k]
-    return total
+        total = np.float32(total + a[k] * b[k])
+    return float(total)
 
 
 @compiled
@@ -205,4 +205,4 @@ def _keeper(values: Floats, largest: Floats) -> float:
             p -= 1
         largest[p] = value
         filled = min(filled + 1, keep)
-    return largest[keep - 1]
+    return float(largest[keep - 1])

@@ -7,8 +7,9 @@ import torch
 from psi.tree.compiled import compiled
 from psi.tree.dendrogram import bottlenecks
 from psi.tree.edges import Edges, joined, maximum_spanning_forest
+from psi.tree.kernels import LANES
 from psi.tree.precision import Operands, honest_products
-from psi.tree.weights import LANES, Floats, Ids, pair_weights, weight
+from psi.tree.weights import Floats, Ids, pair_weights, weight
 from psi.tree.workers import each_piece
 
 GROWN = 192  # landmarks at the last level, whose tree is grown point by point

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -106,7 +106,7 @@ def load_tree(directory: str | os.PathLike[str], *, verify: bool = True) -> Stor
     return StoredTree(tree, arrays.get(VECTORS))
 
 
-def _check(home: Path, tree: Tree, manifest: dict) -> None:
+def _check(home: Path, tree: Tree, manifest: dict[str, Any]) -> None:
     try:
         tree.check()
     except InputError as error:
@@ -115,7 +115,7 @@ def _check(home: Path, tree: Tree, manifest: dict) -> None:
         raise StoreError(f"{home / MANIFEST}: its digest is of another tree; build and save the tree again")
 
 
-def _manifest(home: Path) -> dict:
+def _manifest(home: Path) -> dict[str, Any]:
     path = home / MANIFEST
     if not home.is_dir():
         kind = "is a file, maybe an index of another program" if home.exists() else "does not exist"
@@ -139,7 +139,7 @@ def _manifest(home: Path) -> dict:
     return manifest
 
 
-def _opened(home: Path, name: str, entry: dict, verify: bool) -> npt.NDArray:
+def _opened(home: Path, name: str, entry: dict[str, Any], verify: bool) -> npt.NDArray[Any]:
     if name not in STRUCTURE and name != VECTORS:
         raise StoreError(f"{home / MANIFEST}: names an unknown array {name!r}; it was written by another program")
     if not isinstance(entry, dict) or not {"bytes", "blake2b", "dtype", "shape"} <= set(entry):
@@ -154,7 +154,7 @@ def _opened(home: Path, name: str, entry: dict, verify: bool) -> npt.NDArray:
     if verify and _checksum(path) != entry["blake2b"]:
         raise StoreError(f"{path}: its checksum does not match, so it was altered; build and save the tree again")
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         raise StoreError(f"{path}: not a NumPy array file ({error}); build and save the tree again") from error
     if array.dtype.str != entry["dtype"] or list(array.shape) != entry["shape"]:

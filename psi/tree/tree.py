@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psi.errors import InputError
+from psi.tree.compiled import compiled
 from psi.tree.weights import Ids
 
 
@@ -164,49 +165,77 @@ def tree_from_parents(n_leaves: int, parents: npt.ArrayLike, rank: Ids | None = 
     return renumbered_tree(n_leaves, parents, rank)[0]
 
 
-def renumbered_tree(n_leaves: int, parents: npt.ArrayLike, rank: Ids | None = None) -> tuple[Tree, Ids]:
-    """`tree_from_parents`, and for each of its nodes (n_nodes,) the id that the node had in `parents`."""
+def renumbered_tree(
+    n_leaves: int, parents: npt.ArrayLike, rank: Ids | None = None, *, check: bool = True
+) -> tuple[Tree, Ids]:
+    """`tree_from_parents`, and for each of its nodes (n_nodes,) the id that the node had in `parents`.
+
+    `check=False` leaves out the invariants, for parents that keep them by construction.
+    """
     given = np.asarray(parents, np.int64)
     if not 1 <= n_leaves <= len(given) or given.max(initial=-1) >= len(given):
         raise InputError(f"{len(given)} parents do not make a tree over {n_leaves} leaves")
-    heights, smallest = _heights_and_smallest_leaf(n_leaves, given)
-    order = np.lexsort((smallest, heights))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    old_parents = given[order]
-    new_parents = np.where(old_parents < 0, -1, place[old_parents])
-    ranks = np.arange(len(given)) if rank is None else np.asarray(rank)
-    child_ids = np.lexsort((ranks[order][:-1], new_parents[:-1]))
-    offsets = np.zeros(len(given) + 1, np.int64)
-    np.cumsum(np.bincount(new_parents[:-1], minlength=len(given)), out=offsets[1:])
-    tree = Tree(n_leaves, new_parents, heights[order], offsets, child_ids)
-    tree.check()
+    ranks = np.arange(len(given)) if rank is None else np.asarray(rank, np.int64)
+    order, new_parents, heights, offsets, child_ids, numbered = _canonical(n_leaves, given, ranks)
+    if numbered < len(given) or new_parents[-1] != -1:
+        raise InputError("the leaves of a tree must all have the same depth below one root; rebuild the tree")
+    tree = Tree(n_leaves, new_parents, heights, offsets, child_ids)
+    if check:
+        tree.check()
     return tree, order
 
 
-def _heights_and_smallest_leaf(n_leaves: int, parents: Ids) -> tuple[Ids, Ids]:
+@compiled
+def _canonical(n_leaves: int, parents: Ids, rank: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids, int]:
+    """Number layer by layer; a parent's turn comes when its first child has it, so it is ordered by its smallest leaf."""
     nodes = len(parents)
-    heights = np.full(nodes, -1, np.int64)
-    smallest = np.full(nodes, nodes, np.int64)
-    heights[:n_leaves] = 0
-    smallest[:n_leaves] = np.arange(n_leaves)
-    layer = np.arange(n_leaves)
-    height = 0
-    while len(layer) > 1:
-        above = parents[layer]
-        if (above < 0).any() or height > nodes:
-            raise InputError("the leaves of a tree must all have the same depth; rebuild the tree")
-        np.minimum.at(smallest, above, smallest[layer])
-        layer = np.unique(above)
+    order, place = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)
+    heights = np.zeros(nodes, np.int64)
+    for x in range(n_leaves):
+        order[x] = place[x] = x
+    start, stop, height = 0, n_leaves, 0
+    while start < stop:  # ends: every node is numbered once
+        numbered = stop
         height += 1
-        heights[layer] = height
-    if (heights < 0).any():
-        raise InputError(f"node {int(np.argmin(heights))} has no leaf below it; rebuild the tree")
-    return heights, smallest
+        for p in range(start, stop):
+            above = parents[order[p]]
+            if above >= 0 and place[above] < 0:
+                place[above], order[numbered], heights[numbered] = numbered, above, height
+                numbered += 1
+        start, stop = stop, numbered
+    new_parents = np.full(nodes, -1, np.int64)
+    offsets = np.zeros(nodes + 1, np.int64)
+    for p in range(stop):
+        above = parents[order[p]]
+        if above >= 0:
+            new_parents[p] = place[above]
+            offsets[place[above] + 1] += 1
+    for p in range(nodes):
+        offsets[p + 1] += offsets[p]
+    return order, new_parents, heights, offsets, _children(order, new_parents, offsets, rank, stop), stop
+
+
+@compiled
+def _children(order: Ids, parents: Ids, offsets: Ids, rank: Ids, numbered: int) -> Ids:
+    """Children lists in the order of rank, ties by old id."""
+    filled = offsets[:-1].copy()
+    children = np.empty(max(0, len(parents) - 1), np.int64)
+    by_rank = np.argsort(rank, kind="mergesort")
+    place = np.full(len(parents), -1, np.int64)
+    for p in range(numbered):
+        place[order[p]] = p
+    for x in by_rank:
+        p = place[x]
+        if p >= 0 and parents[p] >= 0:
+            children[filled[parents[p]]] = p
+            filled[parents[p]] += 1
+    return children
 
 
 def concatenated_ranges(starts: Ids, stops: Ids) -> Ids:
     """The integers of all half-open ranges [starts, stops), one range after the other."""
     lengths = stops - starts
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    integers: Ids = np.arange(total) - np.repeat(ends - lengths - starts, lengths)
+    return integers

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from psi.errors import InputError
 from psi.tree.compiled import compiled
-from psi.tree.weights import LANES, Floats, Ids, dot64
+from psi.tree.kernels import LANES
+from psi.tree.weights import Floats, Ids, dot64
 from psi.tree.workers import in_pieces
 
 if TYPE_CHECKING:
@@ -74,15 +75,15 @@ def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
     out = np.empty((tree.n_nodes, leaves.shape[1]), np.float32)
     out[: tree.n_leaves] = leaves
     for layer in tree.layers()[1:]:
-        first = int(layer[0])
-        in_pieces(
-            len(layer),
-            256,
-            lambda start, stop, first=first: _average(
-                out, first + start, first + stop, tree.child_offsets, tree.child_ids
-            ),
-        )
+        _average_layer(tree, out, int(layer[0]), len(layer))
     return out
+
+
+def _average_layer(tree: "Tree", vectors: Floats, first: int, size: int) -> None:
+    def average(start: int, stop: int) -> None:
+        _average(vectors, first + start, first + stop, tree.child_offsets, tree.child_ids)
+
+    in_pieces(size, 256, average)
 
 
 @compiled

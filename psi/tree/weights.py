@@ -40,7 +40,7 @@ def dot64(a: Floats, b: Floats, lanes: npt.NDArray[np.float64]) -> float:
         for lane in range(half):
             lanes[lane] += lanes[lane + half]
         half //= 2
-    return lanes[0]
+    return float(lanes[0])
 
 
 @compiled
