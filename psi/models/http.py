@@ -104,9 +104,7 @@ class HttpServer(Component):
         from openai import OpenAI
 
         # a key is always given: without one the client would send OPENAI_API_KEY to whatever server this is
-        return OpenAI(
-            base_url=self.base_url, api_key=self._key or "none", timeout=self.timeout, max_retries=0
-        )
+        return OpenAI(base_url=self.base_url, api_key=self._key or "none", timeout=self.timeout, max_retries=0)
 
     def _failure(self, error: Exception, attempt: int) -> ModelError:
         kind, retryable = _kind(error)
@@ -119,9 +117,7 @@ class HttpServer(Component):
     def _wait(self, error: Exception, attempt: int) -> float:
         asked = _retry_after(error)
         # full jitter: clients that failed together must not come back together
-        wait = (
-            asked if asked is not None else random.uniform(0.5, 1.0) * FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
-        )
+        wait = asked if asked is not None else random.uniform(0.5, 1.0) * FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
         return min(wait, self.longest_wait)
 
 

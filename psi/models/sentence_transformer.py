@@ -109,9 +109,7 @@ class SentenceTransformerEmbedder(Component):
         suspects = [text for text in texts if len(text.encode(errors="replace")) > limit - 2]
         if not suspects:
             return
-        counts = [
-            len(ids) for ids in self._model.tokenizer(suspects, truncation=False, verbose=False)["input_ids"]
-        ]
+        counts = [len(ids) for ids in self._model.tokenizer(suspects, truncation=False, verbose=False)["input_ids"]]
         cut = sum(count > limit for count in counts)
         if cut:
             log.warning(

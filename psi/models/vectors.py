@@ -15,9 +15,7 @@ class BadVectorError(InputError):
 
     def __init__(self, row: int, problem: str, name: str | None = None):
         where = f"text number {row} of the batch" if name is None else repr(name)
-        super().__init__(
-            f"vector of {where}: {problem}. Check the embedding model and the text it was given."
-        )
+        super().__init__(f"vector of {where}: {problem}. Check the embedding model and the text it was given.")
         self.row = row
         self.problem = problem
 
@@ -39,9 +37,7 @@ def checked_vectors(
         InputError: there are not as many rows as ids.
     """
     if ids is not None and len(vectors) != len(ids):
-        raise InputError(
-            f"expected {len(ids)} vectors, got {len(vectors)}: the model skipped or added texts."
-        )
+        raise InputError(f"expected {len(ids)} vectors, got {len(vectors)}: the model skipped or added texts.")
     if isinstance(vectors, np.ndarray) and vectors.ndim == 2 and not len(vectors):
         return vectors.astype(np.float32)
     rows = [_row(vector) for vector in vectors]
