@@ -94,7 +94,6 @@ def _write_answers(
     if _failed(answered):
         raise UnfinishedError(answered, _failed(answered))
     write_rows(folder / "answers.jsonl", answered.values())
-    (folder / "answers.log").unlink()
     return _answer_facts(answered, timings.rows)
 
 

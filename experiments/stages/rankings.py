@@ -60,7 +60,6 @@ def _write_rankings(
                     rows.append([_ranking_row(q, r) for q, r in zip(batch, rankings, strict=True)])
                 bar.update(len(batch))
         write_rows(folder / "rankings.jsonl", (rows.rows[question.id] for question in benchmark.questions))
-    (folder / "rankings.log").unlink()
     return seconds
 
 

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,16 @@ from psi.store.paths import safe_name
 log = logging.getLogger(__name__)
 SCHEMA = 1
 MANIFEST = "manifest.json"
-_DISK_TROUBLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST}
+_DISK_TROUBLE = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+}
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,8 @@ class Store:
         """The stage's output: found, or made by `make(folder)` and kept.
 
         Only one process makes it; others that ask meanwhile wait and then find it. `make` may return facts for the
-        manifest. With `resumable`, `make` gets the folder that a killed or failed attempt left.
+        manifest. With `resumable`, `make` gets the folder that a killed or failed attempt left. Files that end in
+        `.log` are there for that alone: they go when the output is whole.
 
         Raises:
             StoreError: the folder can't be written, or holds a damaged output.
@@ -167,23 +177,40 @@ class Store:
         final = self.path(stage)
         work = final.with_name(final.name + ".partial")
         with writing(work):
-            if not resumable:
-                shutil.rmtree(work, ignore_errors=True)
-            work.mkdir(parents=True, exist_ok=True)
-            resumed, start = any(work.iterdir()), time.perf_counter()
-            facts = dict(make(work) or {}, resumed=resumed)
-            manifest = _manifest(stage, work, facts, time.perf_counter() - start)
-            (work / MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
+            if not (work / MANIFEST).exists():  # it does where a process was killed just before renaming
+                _fill(work, stage, make, resumable)
+            for path in _logs(work):
+                path.unlink()
             work.replace(final)
-        log.info("made %s in %.1f s", stage.name, manifest["seconds"])
-        return Artifact(final, stage.digest, manifest, made=True)
+        artifact = replace(_open(final, stage), made=True)
+        log.info("made %s in %.1f s", stage.name, artifact.seconds)
+        return artifact
+
+
+def _fill(work: Path, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], resumable: bool) -> None:
+    """Make the output; the manifest comes last, at once and whole."""
+    if not resumable:
+        shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True, exist_ok=True)
+    resumed, start = any(work.iterdir()), time.perf_counter()
+    facts = dict(make(work) or {}, resumed=resumed)
+    manifest = _manifest(stage, work, facts, time.perf_counter() - start)
+    temporary = work / f"{MANIFEST}.log"
+    temporary.write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
+    temporary.replace(work / MANIFEST)
+
+
+def _logs(work: Path) -> list[Path]:
+    """Files from which a killed process goes on; they are no part of the output."""
+    return [path for path in work.rglob("*.log") if path.is_file()]
 
 
 def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    left_out = _logs(work)
     files = {
         path.relative_to(work).as_posix(): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
         for path in sorted(work.rglob("*"))
-        if path.is_file() and path.name != MANIFEST
+        if path.is_file() and path not in left_out
     }
     return {
         "schema": SCHEMA, "stage": stage.name, "version": stage.version, "digest": stage.digest,

@@ -66,6 +66,37 @@ def test_a_resumable_making_finds_what_was_left(tmp_path):
     assert artifact.facts["resumed"] is True
 
 
+def test_a_making_killed_between_its_last_row_and_its_end_is_not_repeated(tmp_path, monkeypatch):
+    made = []
+
+    def make(folder):
+        with RowLog(folder / "rows.log") as rows:
+            if not rows.rows:
+                made.append(1)
+                rows.append([{"question": "q"}])
+            write_rows(folder / "rows.jsonl", rows.rows.values())
+
+    def killed_at(name):
+        def step(path, *_):
+            if path.name == name:
+                raise KeyboardInterrupt
+            return rename(path, *_)
+
+        rename = Path.replace
+        return step
+
+    store = Store(tmp_path)
+    for name in ("manifest.json.log", store.path(STAGE).name + ".partial"):
+        with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+            broken.setattr(Path, "replace", killed_at(name))
+            store.obtain(STAGE, make, resumable=True)
+        assert store.find(STAGE) is None
+    artifact = store.obtain(STAGE, make, resumable=True)
+    assert made == [1]
+    assert sorted(path.name for path in artifact.path.iterdir()) == ["manifest.json", "rows.jsonl"]
+    assert list(artifact.manifest["files"]) == ["rows.jsonl"]
+
+
 @pytest.mark.parametrize("damage", ["truncate", "remove", "manifest", "foreign"])
 def test_a_damaged_output_is_refused_with_the_remedy(tmp_path, damage):
     store = Store(tmp_path)
