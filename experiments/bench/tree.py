@@ -162,13 +162,14 @@ def _machine() -> dict[str, Any]:
 
 
 def _tell(cell: dict[str, Any]) -> None:
+    share = cell["seconds"] / cell["fp32_pass_seconds"] if cell["fp32_pass_seconds"] else None
     log.info(
-        "%s, %s, n=%s: %.2f s = %.3f of one fp32 pass, %.0f MB",
+        "%s, %s, n=%s: %.2f s%s, %.0f MB",
         cell["builder"],
         cell["kind"],
         f"{cell['n']:,}",
         cell["seconds"],
-        cell["seconds"] / cell["fp32_pass_seconds"],
+        f" = {share:.3f} of one fp32 pass" if share else "",
         cell["peak_mb"],
     )
 
