@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -29,7 +30,8 @@ def run_from(config: DictConfig) -> Run:
     _check_keys("", settings, settings_of(Run), also=SHARED)
     plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     assert isinstance(plain, dict)
-    made = {str(key): _made(str(key), value) for key, value in plain.items() if key not in SHARED}
+    components: dict[str, Component] = {}
+    made = {str(key): _made(str(key), value, components) for key, value in plain.items() if key not in SHARED}
     _check_given("", made, Run)
     return Run(**made)
 
@@ -73,16 +75,24 @@ def target_of(node: Mapping[str, Any], path: str = "") -> type[Component]:
     return target
 
 
-def _made(path: str, value: Any) -> Any:
+def _made(path: str, value: Any, components: dict[str, Component]) -> Any:
+    """The value with every component in it made; equal configurations give one object, which loads its model once."""
     if isinstance(value, list):
-        return [_made(f"{path}[{i}]", item) for i, item in enumerate(value)]
+        return [_made(f"{path}[{i}]", item, components) for i, item in enumerate(value)]
     if not isinstance(value, dict) or "_target_" not in value:
         return value
-    settings = {str(key): item for key, item in value.items() if key != "_target_"}
-    target = target_of(value, path)
+    same = json.dumps(value, sort_keys=True)
+    if same not in components:
+        components[same] = _component(path, value, components)
+    return components[same]
+
+
+def _component(path: str, node: Mapping[str, Any], components: dict[str, Component]) -> Component:
+    settings = {str(key): item for key, item in node.items() if key != "_target_"}
+    target = target_of(node, path)
     _check_keys(path, settings, settings_of(target))
     _check_given(path, settings, target)
-    made = {key: _made(f"{path}.{key}", item) for key, item in settings.items()}
+    made = {key: _made(f"{path}.{key}", item, components) for key, item in settings.items()}
     try:
         return target(**made)
     except PsiError as error:

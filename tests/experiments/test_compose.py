@@ -133,3 +133,8 @@ def test_every_setting_of_a_run_stands_in_the_main_configuration():
 def test_configuration_files_are_commented():
     for path in Path(CONF).rglob("*.yaml"):
         assert path.read_text(encoding="utf-8").lstrip("#! ").strip(), path
+
+
+def test_equal_parts_of_a_configuration_are_one_object_that_loads_its_model_once():
+    psi = run_from(composed("method=psi_links"))
+    assert psi.method.retriever.hybrid.retrievers[0].index.embedder is psi.method.retriever.embedder
