@@ -27,7 +27,7 @@ from experiments.cell import Cell, read_cells
 from psi.component import Component, did_you_mean, settings_of
 from psi.errors import ConfigError, InputError, PsiError, StoreError
 from psi.metrics import Summary, summarise
-from psi.store import read_rows
+from psi.store import open_artifact, read_rows
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
 WIDTH = 150  # of a table that goes to a file or a pipe
@@ -116,7 +116,7 @@ def _flat(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _scores(root: Path, cell: Cell, name: str) -> CellScores:
-    folder = root / cell.stages["scores"] if "scores" in cell.stages else None
+    folder = open_artifact(root / cell.stages["scores"]).path if "scores" in cell.stages else None
     return CellScores(
         dataset=cell.dataset,
         method=name,

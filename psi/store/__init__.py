@@ -3,7 +3,7 @@
 from psi.store.digest import canonical, digest, file_digest
 from psi.store.paths import safe_name
 from psi.store.rows import RowLog, read_rows, write_rows
-from psi.store.store import Artifact, Stage, Store, writing
+from psi.store.store import Artifact, Stage, Store, open_artifact, writing
 
 __all__ = [
     "Artifact",
@@ -13,6 +13,7 @@ __all__ = [
     "canonical",
     "digest",
     "file_digest",
+    "open_artifact",
     "read_rows",
     "safe_name",
     "write_rows",

@@ -31,6 +31,7 @@ from psi.store.paths import safe_name
 log = logging.getLogger(__name__)
 SCHEMA = 1
 MANIFEST = "manifest.json"
+HASHED = 2**28  # bytes: larger files are compared by their size alone, so that they open in no time
 _DISK_TROUBLE = {
     errno.EACCES,
     errno.EPERM,
@@ -219,19 +220,37 @@ def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float
     }  # fmt: skip
 
 
-def _open(path: Path, stage: Stage) -> Artifact:
+def open_artifact(path: Path) -> Artifact:
+    """The finished stage output in a folder.
+
+    Raises:
+        StoreError: it is incomplete, or its files are not those that were written.
+    """
     remedy = f"Delete the folder {path} and start again: the stage will be made anew."
     try:
         manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        if manifest["digest"] != stage.digest or manifest["schema"] != SCHEMA:
-            raise StoreError(f"{path} holds another stage or schema than asked for. {remedy}")
-        sizes = {name: (path / name).stat().st_size for name in manifest["files"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        if manifest["schema"] != SCHEMA:
+            raise StoreError(f"{path} has the schema {manifest['schema']}, not {SCHEMA}. {remedy}")
+        for name, facts in manifest["files"].items():
+            _check_file(path / name, facts, remedy)
+        return Artifact(path, manifest["digest"], manifest)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{path} is incomplete or altered ({error}). {remedy}") from error
-    for name, facts in manifest["files"].items():
-        if sizes[name] != facts["bytes"]:
-            raise StoreError(f"{path / name} has {sizes[name]} bytes, not {facts['bytes']} as written. {remedy}")
-    return Artifact(path, stage.digest, manifest)
+
+
+def _check_file(path: Path, facts: Mapping[str, Any], remedy: str) -> None:
+    size = path.stat().st_size
+    if size != facts["bytes"]:
+        raise StoreError(f"{path} has {size} bytes, not {facts['bytes']} as written. {remedy}")
+    if size <= HASHED and file_digest(path) != facts["sha256"]:
+        raise StoreError(f"{path} has been altered since it was written. {remedy}")
+
+
+def _open(path: Path, stage: Stage) -> Artifact:
+    artifact = open_artifact(path)
+    if artifact.digest != stage.digest:
+        raise StoreError(f"{path} holds another stage than asked for. Delete the folder {path} and start again.")
+    return artifact
 
 
 @contextlib.contextmanager

@@ -97,13 +97,17 @@ def test_a_making_killed_between_its_last_row_and_its_end_is_not_repeated(tmp_pa
     assert list(artifact.manifest["files"]) == ["rows.jsonl"]
 
 
-@pytest.mark.parametrize("damage", ["truncate", "remove", "manifest", "foreign"])
+@pytest.mark.parametrize("damage", ["truncate", "alter", "remove", "manifest", "list", "foreign"])
 def test_a_damaged_output_is_refused_with_the_remedy(tmp_path, damage):
     store = Store(tmp_path)
     path = store.obtain(STAGE, make_file()).path
     manifest = path / "manifest.json"
     if damage == "truncate":
         (path / "file.txt").write_text("he")
+    elif damage == "alter":
+        (path / "file.txt").write_text("jello")
+    elif damage == "list":
+        manifest.write_text("[]")
     elif damage == "remove":
         (path / "file.txt").unlink()
     elif damage == "manifest":
