@@ -22,6 +22,7 @@ _GAP = 2
 _LATEX = MappingProxyType({
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "–": "--", "Ψ": r"$\Psi$",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "\n": " ",
 })  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def _emphasised(entry: Entry, escape: Callable[[str], str], best: str, second: s
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text.replace("\n", " "))
 
 
 def _latex(text: str) -> str:

@@ -32,6 +32,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType({
     "legend.fontsize": 7.5, "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
     "axes.linewidth": 0.6, "axes.axisbelow": True, "grid.linewidth": 0.4, "grid.color": "#DDDDDD",
     "lines.linewidth": 1.2, "lines.markersize": 4, "errorbar.capsize": 1.5, "hatch.linewidth": 0.5, "pdf.fonttype": 42,
+    "text.parse_math": False,  # a name may hold dollar signs
 })  # fmt: skip
 
 

@@ -9,7 +9,9 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
 
 from experiments.settings import Run
 from experiments.stages.agent import AgentRun, agent_stage
@@ -25,6 +27,7 @@ from psi.store import Artifact, Store, digest, safe_name, writing
 
 log = logging.getLogger(__name__)
 RECORD = "cell.json"
+Place = Annotated[str, Field(pattern=r"^stages/[\w.-]+/[0-9a-f]+$")]  # a folder below the store, nothing outside
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,12 @@ class Cell:
     digest: str
     status: str
     error: str | None = None
-    stages: Mapping[str, str] = field(default_factory=dict)
-    costs: Mapping[str, Any] = field(default_factory=dict)
+    stages: Mapping[str, Place] = field(default_factory=dict)
+    costs: Mapping[str, int | float] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+_CELL = TypeAdapter(Cell)
 
 
 def cell_folder(run: Run, dataset: str) -> Path:
@@ -80,9 +86,10 @@ def read_cells(root: Path) -> list[Cell]:
     cells = []
     for path in sorted((root / "cells").glob(f"*/*/*/{RECORD}")):
         try:
-            cells.append(Cell(**json.loads(path.read_text(encoding="utf-8"))))
-        except (OSError, ValueError, TypeError) as error:
-            raise StoreError(f"{path} is not a run's record ({error}). Delete its folder and run it again.") from error
+            cells.append(_CELL.validate_python(json.loads(path.read_text(encoding="utf-8"))))
+        except (OSError, ValueError) as error:
+            why = str(error).splitlines()[0]
+            raise StoreError(f"{path} is not a run's record ({why}). Delete its folder and run it again.") from error
     return cells
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from analysis.cells import CellScores
 from analysis.renderers import to_console, to_csv, to_latex, to_markdown
 from analysis.tables import Table, results_table
 from experiments.cell import Cell, read_cells
+from experiments.labels import Label, labels
 from psi.component import Component, did_you_mean, settings_of
 from psi.errors import ConfigError, InputError, PsiError, StoreError
 from psi.metrics import Summary, summarise
@@ -65,61 +66,11 @@ def cell_scores(cells: Sequence[tuple[Path, Cell]]) -> list[CellScores]:
     return [_scores(root, cell, name) for (root, cell), name in zip(cells, names, strict=True)]
 
 
-def labels(cells: Sequence[Cell]) -> list[str]:
-    """A name for each cell: its method, and the settings in which it differs from others of that method and dataset."""
-    groups: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
-    for cell in cells:
-        groups[cell.dataset, cell.method].append(cell)
-    names = [_label(cell, _varied(groups[cell.dataset, cell.method])) for cell in cells]
-    return [_numbered(name, number) for name, number in zip(names, _occurrences(cells, names), strict=True)]
-
-
-def _occurrences(cells: Sequence[Cell], names: Sequence[str]) -> list[int]:
-    """How often each name has stood before for the same dataset and seed: jobs refused before they had settings."""
-    seen: Counter[tuple[str, str, int]] = Counter()
-    numbers = []
-    for cell, name in zip(cells, names, strict=True):
-        numbers.append(seen[cell.dataset, name, cell.seed])
-        seen[cell.dataset, name, cell.seed] += 1
-    return numbers
-
-
-def _numbered(name: str, before: int) -> str:
-    return f"{name} ({before + 1})" if before else name
-
-
-def _label(cell: Cell, varied: Sequence[str]) -> str:
-    settings = dict(_flat(cell.settings))
-    if not settings:  # refused before it had any
-        return cell.method
-    shown = [f"{key.rpartition('.')[2]}={settings.get(key, '-')}" for key in varied]
-    return f"{cell.method} [{', '.join(shown)}]" if shown else cell.method
-
-
-def _varied(cells: Sequence[Cell]) -> list[str]:
-    values: defaultdict[str, set[str]] = defaultdict(set)
-    # the seed is a column of its own, wherever a setting follows it
-    ran = [{k: v for k, v in _flat(cell.settings) if (k.split(".")[-1], v) != ("seed", cell.seed)} for cell in cells]
-    ran = [settings for settings in ran if settings]
-    for key in sorted({key for settings in ran for key in settings}):
-        values[key] = {json.dumps(settings.get(key)) for settings in ran}
-    return [key for key, found in values.items() if len(found) > 1]
-
-
-def _flat(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    items = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else None
-    if items is None:
-        yield path, node
-        return
-    for key, value in items:
-        yield from _flat(value, f"{path}.{key}" if path else str(key))
-
-
-def _scores(root: Path, cell: Cell, name: str) -> CellScores:
+def _scores(root: Path, cell: Cell, name: Label) -> CellScores:
     folder = open_artifact(root / cell.stages["scores"]).path if "scores" in cell.stages else None
     return CellScores(
-        dataset=cell.dataset,
-        method=name,
+        dataset=name.dataset,
+        method=name.method,
         seed=cell.seed,
         status="ok" if cell.status == "ok" else "failed",
         error=cell.error.partition(":")[0] if cell.error else None,
@@ -160,13 +111,11 @@ def _summaries(path: Path) -> dict[str, Summary]:
 
 def main(arguments: Sequence[str]) -> None:
     """Write what the arguments ask for."""
+    if {"-h", "--help"} & set(arguments):
+        sys.stdout.write(__doc__)
+        return
     request = _request(arguments)
-    cells = [(Path(request.store), cell) for cell in read_cells(Path(request.store)) if _wanted(cell, request)]
-    if not cells:
-        raise InputError(
-            f"no finished run below {request.store} matches. Run some with `python -m experiments.run`, "
-            "or name another store with store=PATH."
-        )
+    cells = [(Path(request.store), cell) for cell in _wanted(read_cells(Path(request.store)), request)]
     scores = cell_scores(cells)
     table = results_table(scores, request.metrics)
     if request.out is None:
@@ -186,7 +135,10 @@ def _print(table: Table) -> None:
 
 
 def _request(arguments: Sequence[str]) -> Request:
-    given = OmegaConf.to_container(OmegaConf.from_dotlist(list(arguments)))
+    try:
+        given = OmegaConf.to_container(OmegaConf.from_dotlist(list(arguments)))
+    except Exception as error:  # of the YAML parser, in as many types as it has
+        raise ConfigError(f"cannot read {' '.join(arguments)}: settings are written key=value or key=[a,b].") from error
     assert isinstance(given, dict)
     for key in given:
         if key not in settings_of(Request):
@@ -194,10 +146,30 @@ def _request(arguments: Sequence[str]) -> Request:
     return Request(**{str(key): value for key, value in given.items()})
 
 
-def _wanted(cell: Cell, request: Request) -> bool:
-    return (not request.datasets or cell.dataset in request.datasets) and (
-        not request.methods or cell.method in request.methods
-    )
+def _wanted(cells: Sequence[Cell], request: Request) -> list[Cell]:
+    """The cells of the datasets and methods asked for, by their names with or without the settings in brackets."""
+    if not cells:
+        raise InputError(
+            f"no finished run below {request.store}. Run some with `python -m experiments.run`, "
+            "or name another store with store=PATH."
+        )
+    names = labels(cells)
+    datasets = [{cell.dataset, name.dataset} for cell, name in zip(cells, names, strict=True)]
+    methods = [{cell.method, name.method} for cell, name in zip(cells, names, strict=True)]
+    for key, asked, known in (("datasets", request.datasets, datasets), ("methods", request.methods, methods)):
+        for word in asked:
+            if word not in set().union(*known):
+                raise ConfigError(f"{key}: no run of {word!r} below {request.store}."
+                                  f"{did_you_mean(word, set().union(*known))}")  # fmt: skip
+    found = [
+        cell
+        for cell, dataset, method in zip(cells, datasets, methods, strict=True)
+        if (not request.datasets or dataset & set(request.datasets))
+        and (not request.methods or method & set(request.methods))
+    ]
+    if not found:
+        raise InputError(f"no run below {request.store} is of one of these datasets and of one of these methods.")
+    return found
 
 
 def _write(path: Path, table: Table) -> None:
@@ -215,4 +187,9 @@ if __name__ == "__main__":
         main(sys.argv[1:])
     except PsiError as error:
         sys.stderr.write(f"{error}\n")
+        raise SystemExit(2) from None
+    except OSError as error:
+        sys.stderr.write(
+            f"cannot write {error.filename}: {error.strerror}. Choose another place with out= or figure=.\n"
+        )
         raise SystemExit(2) from None
