@@ -1,4 +1,4 @@
-"""The form of a reply as a regular expression, as a JSON schema, and as a constraint on a transformers model."""
+"""The form of a reply as a regular expression, as a grammar, as a JSON schema, and as a constraint on a transformers model."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def pattern(form: Form, max_tokens: int) -> str:
     """
     longest = THOUGHT_CHARACTERS_PER_TOKEN * max_tokens - 1
     return rf"Thought: [^ \n][^\n]{{0,{longest}}}\n({'|'.join(form.directives)}): [^ \t\r\n*`][^\n]*"
+
+
+def grammar(form: Form, max_tokens: int) -> str:
+    """The same in GBNF, the grammar notation of llama.cpp."""
+    longest = THOUGHT_CHARACTERS_PER_TOKEN * max_tokens - 1
+    directives = " | ".join(f'"{directive}"' for directive in form.directives)
+    return rf'root ::= "Thought: " [^ \n] [^\n]{{0,{longest}}} "\n" ({directives}) ": " [^ \t\r\n*`] [^\n]*'
 
 
 def schema(form: Form) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from psi.component import runtime
 from psi.errors import ModelError
 from psi.models.cache import Asked, CachedChat
-from psi.models.forms import from_json, pattern, schema
+from psi.models.forms import from_json, grammar, pattern, schema
 from psi.models.http import HttpServer, UnreadableReplyError
 from psi.models.protocols import Conversation, Form, Reply
 from psi.models.thinking import without_thinking
@@ -30,7 +30,8 @@ class HttpChat(HttpServer, CachedChat):
     stop: strings at which a reply ends.
     extra_body: further fields of the request, such as `{repetition_penalty: 1.3}` for vLLM.
     constrain: how the server is held to a form that is asked for: `none`; `json_schema`, the `response_format` of
-        OpenAI, Ollama, vLLM and llama.cpp, read back as lines; `regex`, the `structured_outputs` of vLLM 0.12 or later.
+        OpenAI, Ollama, vLLM and llama.cpp, read back as lines; `regex`, the `structured_outputs` of vLLM 0.12 or later;
+        `grammar`, of llama.cpp's server.
     concurrency: requests under way at the same time.
     """
 
@@ -40,7 +41,7 @@ class HttpChat(HttpServer, CachedChat):
     seed: int | None = 0
     stop: tuple[str, ...] = ()
     extra_body: dict[str, Any] = field(default_factory=dict)
-    constrain: Literal["none", "json_schema", "regex"] = "none"
+    constrain: Literal["none", "json_schema", "regex", "grammar"] = "none"
     concurrency: PositiveInt = runtime(4)
 
     def prompt_limit(self) -> None:
@@ -102,5 +103,7 @@ class HttpChat(HttpServer, CachedChat):
             return {}
         if self.constrain == "regex":
             return {"structured_outputs": {"regex": pattern(form, self.max_tokens)}}
+        if self.constrain == "grammar":
+            return {"grammar": grammar(form, self.max_tokens)}
         named = {"name": "reply", "strict": True, "schema": schema(form)}
         return {"response_format": {"type": "json_schema", "json_schema": named}}

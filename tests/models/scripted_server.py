@@ -6,7 +6,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,8 +43,8 @@ def embeddings(*vectors: list[float]) -> Step:
 
 
 @contextmanager
-def serving(*steps: Step) -> Iterator[Scripted]:
-    """Serve the steps in order; the last one is repeated."""
+def serving(*steps: Step, by: Callable[[dict[str, Any]], Step] | None = None) -> Iterator[Scripted]:
+    """Serve the steps in order, the last one again and again; or what `by` makes of each request."""
     seen = Scripted("")
     lock = threading.Lock()
     released = threading.Event()
@@ -53,8 +53,9 @@ def serving(*steps: Step) -> Iterator[Scripted]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             with lock:
-                step = steps[min(len(seen.requests), len(steps) - 1)]
-                seen.requests.append(json.loads(body))
+                request = json.loads(body)
+                step = by(request) if by else steps[min(len(seen.requests), len(steps) - 1)]
+                seen.requests.append(request)
                 seen.authorization.append(self.headers.get("Authorization"))
             if step.trouble == "hang":
                 released.wait(5)

@@ -1,0 +1,63 @@
+"""The bundled model behind a real OpenAI-compatible server, used by a whole run."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.cell import run_cell
+from experiments.compose import run_from
+from experiments.configuration import composed
+from experiments.serve import Serve, main, serve_from
+from psi.errors import ConfigError
+from psi.store import read_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+needs_engine = pytest.mark.skipif(
+    importlib.util.find_spec("xllamacpp") is None, reason="the package xllamacpp (extra `serve`) is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with Serve(port=0, context=2048, threads=1).running() as address:
+        yield address
+
+
+def answered(store: Path, llm: list[str]) -> dict[str, dict[str, Any]]:
+    toy = ["dataset=toy", f"hydra.searchpath=[file://{ROOT}/tests/conf]", "method=bm25", "context=1"]
+    run = run_from(composed([*toy, "reader=generate", *llm, "metrics=[em]", f"store={store}"]))
+    cell = run_cell(run, "toy", "")
+    assert cell.status == "ok", cell.error
+    return {row["question"]: row for row in read_rows(store / cell.stages["answers"] / "answers.jsonl")}
+
+
+@needs_engine
+@pytest.mark.xdist_group("serve")
+def test_a_run_on_a_server_ends_like_one_without_and_is_repeated_without_it(address: str, tmp_path: Path) -> None:
+    server = ["llm=openai_compatible", "llm.model=smollm2", f"llm.base_url={address}", "llm.api_key_env=null"]
+    server += ["llm.max_tokens=48", "llm.constrain=grammar", f"llm.cache={tmp_path}/calls.sqlite"]
+    here = answered(tmp_path / "here", ["llm=smollm2", "llm.max_new_tokens=48"])
+    there = answered(tmp_path / "there", server)
+    assert [row["status"] for row in there.values()] == [row["status"] for row in here.values()]
+    assert all(row["attempts"] == 1 and row["prompt_tokens"] > 100 for row in there.values())
+
+    again = answered(tmp_path / "again", [*server, "llm.retries=0"])
+    assert all(row["attempts"] == 0 for row in again.values())
+    assert [row["raw"] for row in again.values()] == [row["raw"] for row in there.values()]
+
+
+def test_settings_are_checked() -> None:
+    assert serve_from(["port=0", "parallel=4"]) == Serve(port=0, parallel=4)
+    with pytest.raises(ConfigError, match="Did you mean 'port'"):
+        serve_from(["prot=1"])
+    with pytest.raises(ConfigError, match="port=-1"):
+        serve_from(["port=-1"])
+
+
+@needs_engine
+def test_a_model_that_is_not_there_ends_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model=/none.gguf"]) == 2
+    assert "no such file" in capsys.readouterr().err
