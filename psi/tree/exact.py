@@ -11,7 +11,8 @@ from psi.tree.seed import first_tree, grown_tree
 from psi.tree.weights import Floats
 
 SMALL = 192  # below this the tree is grown point by point
-CPU_TILE = 1024  # rows; a bf16 tile of this size and its operands stay in a core's cache
+# rows; a bf16 tile of this size and its operands stay in a core's cache, float32 products are slower and gain by larger ones
+CPU_TILES = {"bf16": 1024, "fp32": 2048}
 CUDA_TILE = 8192
 HOPELESS_SHARE = 0.01  # of edges that a bf16 filter cannot sieve because their threshold is not positive
 
@@ -35,7 +36,7 @@ def exact_tree(
         tree = first_tree(rows, fast, report.threads)
     if fast.precision == "bf16" and np.mean(tree.weight <= fast.bound) > HOPELESS_SHARE:
         fast = operands(rows, "fp32", device)
-    report.precision, report.bound, report.tile = fast.precision, fast.bound, tile or _tile(n, device)
+    report.precision, report.bound, report.tile = fast.precision, fast.bound, tile or _tile(n, device, fast.precision)
     with report.timing("pass"):
         tree, report.passes = improved_tree(
             rows, fast, tree, block=report.tile, threads=report.threads, progress=progress
@@ -50,7 +51,7 @@ def _trusted_operands(rows: Floats, precision: str, device: torch.device) -> Ope
     return operands(rows, "fp32", device)  # a library that accumulates otherwise than documented
 
 
-def _tile(n: int, device: torch.device) -> int:
+def _tile(n: int, device: torch.device, precision: str) -> int:
     """Small enough for a dozen tiles a side, so that the threads stay busy and the sieve can be refined on the way."""
-    largest = CUDA_TILE if device.type == "cuda" else CPU_TILE
+    largest = CUDA_TILE if device.type == "cuda" else CPU_TILES[precision]
     return int(min(largest, max(128, -(-n // 12 // 64) * 64)))
