@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,7 +48,7 @@ class Request(Component):
     datasets: Annotated[tuple[str, ...], Field(min_length=1)]
     targets: tuple[str, ...] = ()
     store: str = "runs"
-    training: HopTraining = HopTraining()
+    training: HopTraining = field(default_factory=HopTraining)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 from scipy.sparse import csr_matrix
 
 
@@ -21,7 +22,7 @@ def phrase_counts(texts: Sequence[str], longest: int) -> tuple[csr_matrix, list[
     try:
         counts = csr_matrix(vectorizer.fit_transform(texts))
     except ValueError:  # scikit-learn's way to say that the vocabulary is empty
-        return csr_matrix((len(texts), 0), dtype="int32"), []
+        return csr_matrix(np.zeros((len(texts), 0), dtype=np.int32)), []
     vocabulary = vectorizer.get_feature_names_out().tolist()
     found_in = counts.getnnz(axis=0)
     kept = [i for i, phrase in enumerate(vocabulary) if " " not in phrase or found_in[i] > 1]

@@ -385,10 +385,8 @@ class _Writer:
         """A pronoun or the short name, rarely the short name twice running."""
         pronoun = self.pronoun_next or self.rng.random() < 0.5
         self.pronoun_next = not pronoun
-        if pronoun:
-            text = _GENDERED["s_p"][2 if self.entity.kind != "person" else int(not self.entity.woman)]
-        else:
-            text = self.short
+        gender = 2 if self.entity.kind != "person" else int(not self.entity.woman)
+        text = _GENDERED["s_p"][gender] if pronoun else self.short
         return text[0].upper() + text[1:] if capital else text
 
 
