@@ -61,14 +61,14 @@ class CachedChat(Component, abc.ABC):
         keys = self._keys(conversations, shapes)
         with call_cache(self.cache) as cache:
             found: dict[str, Reply | ModelError] = {**cache.find(keys)}
-            places = {key: place for place, key in reversed(list(enumerate(keys))) if key not in found}
-            asked = sorted(places.values())
-            for number, result in self.ask([conversations[n] for n in asked], [shapes[n] for n in asked]):
-                key = keys[asked[number]]
-                found[key] = result
-                if isinstance(result, Reply) and result.text.strip():
-                    cache.keep(key, result)
-        log.info("%d of %d replies came from %s", len(keys) - len(asked), len(keys), self.cache)
+            asked = [place for place, key in enumerate(keys) if key not in found and key not in keys[:place]]
+            if asked:
+                for number, result in self.ask([conversations[n] for n in asked], [shapes[n] for n in asked]):
+                    found[keys[asked[number]]] = result
+                    if isinstance(result, Reply) and result.text.strip():
+                        cache.keep(keys[asked[number]], result)
+        if len(asked) < len(keys):
+            log.info("%d of %d replies came from %s", len(keys) - len(asked), len(keys), self.cache)
         return [_counted_once(found[key], place in asked) for place, key in enumerate(keys)]
 
     def _keys(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> list[str]:

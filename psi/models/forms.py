@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,8 +67,7 @@ class FormConstraint:
     A logits processor of the transformers library: called with (n, t) tokens so far and (n, vocabulary) scores.
     """
 
-    def __init__(self, tokenizer: Any, forms: Sequence[Form | None], max_tokens: int):
-        vocabulary = _vocabulary(tokenizer)
+    def __init__(self, vocabulary: LLTokenizer, forms: Sequence[Form | None], max_tokens: int):
         self._matchers = [None if form is None else _matcher(vocabulary, form, max_tokens) for form in forms]
         self._begun = False
 
@@ -95,8 +93,12 @@ def _bits(mask: bytes, size: int) -> NDArray[np.bool_]:
     return np.pad(bits, (0, size - len(bits))).astype(np.bool_)
 
 
-@cache
-def _vocabulary(tokenizer: Any) -> LLTokenizer:
+def vocabulary_of(tokenizer: Any) -> LLTokenizer:
+    """A transformers tokeniser as llguidance needs it; takes a second, so it is kept by the caller.
+
+    Raises:
+        ConfigError: llguidance is not installed.
+    """
     try:
         from llguidance.hf import from_tokenizer
     except ImportError:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
@@ -14,7 +15,7 @@ from psi.component import runtime
 from psi.errors import ConfigError, ModelError
 from psi.models.cache import Asked, CachedChat
 from psi.models.causal_lm import CausalLanguageModel, out_of_memory
-from psi.models.forms import FormConstraint
+from psi.models.forms import FormConstraint, vocabulary_of
 from psi.models.protocols import Conversation, Form, Reply
 from psi.models.thinking import without_thinking
 
@@ -122,7 +123,7 @@ class TransformersChat(CausalLanguageModel, CachedChat):
     def _decoding(self, forms: Sequence[Form | None]) -> dict[str, Any]:
         sampling = {"temperature": self.temperature, "top_p": self.top_p, "top_k": 0} if self.temperature > 0 else {}
         stopping = {"stop_strings": list(self.stop), "tokenizer": self._tokenizer} if self.stop else {}
-        held = [FormConstraint(self._tokenizer, forms, self.max_new_tokens)] if self.constrain and any(forms) else []
+        held = [FormConstraint(self._vocabulary, forms, self.max_new_tokens)] if self.constrain and any(forms) else []
         return {
             "logits_processor": held,
             "do_sample": self.temperature > 0,
@@ -145,6 +146,10 @@ class TransformersChat(CausalLanguageModel, CachedChat):
             completion_tokens=len(kept),
             truncated=not finished and len(kept) >= self.max_new_tokens,
         )
+
+    @cached_property
+    def _vocabulary(self) -> Any:
+        return vocabulary_of(self._tokenizer)
 
     @property
     def _end_tokens(self) -> frozenset[int]:

@@ -83,6 +83,14 @@ def test_a_repetition_draws_with_its_own_seed(server: Scripted, tmp_path: Path) 
     assert [request["seed"] for request in server.requests] == [5, 6]
 
 
+def test_a_hit_needs_no_key(server: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-secret")
+    chat(server, tmp_path, api_key_env="MY_KEY").reply([HELLO])
+    monkeypatch.delenv("MY_KEY")
+    assert chat(server, tmp_path, api_key_env="MY_KEY").reply([HELLO]) == [Reply("x", 7, 3, attempts=0)]
+    assert b"sk-secret" not in (tmp_path / "calls.sqlite").read_bytes()
+
+
 def test_equal_conversations_of_a_batch_are_one_call(server: Scripted, tmp_path: Path) -> None:
     replies = chat(server, tmp_path).reply([HELLO, OTHERS[0], HELLO])
     assert [reply.attempts for reply in replies if isinstance(reply, Reply)] == [1, 1, 0]

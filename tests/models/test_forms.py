@@ -9,7 +9,7 @@ import pytest
 
 from psi.agent.reply import parse_reply
 from psi.errors import ConfigError
-from psi.models.forms import _vocabulary, from_json, grammar, pattern, schema
+from psi.models.forms import from_json, grammar, pattern, schema, vocabulary_of
 from psi.models.http_chat import HttpChat
 from psi.models.protocols import Form, Message, Reply
 from psi.models.transformers_chat import TransformersChat
@@ -103,4 +103,4 @@ def test_a_real_model_writes_replies_that_parse() -> None:
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llguidance.hf", None)
     with pytest.raises(ConfigError, match=r"llguidance.*llm\.constrain=false"):
-        _vocabulary(object())
+        vocabulary_of(object())
