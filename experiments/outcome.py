@@ -15,6 +15,7 @@ from omegaconf import DictConfig
 from experiments.cell import Cell
 from experiments.tables import show_cells
 from psi.errors import PsiError
+from psi.store import writing
 
 NOTE = "outcome.json"
 
@@ -29,9 +30,16 @@ class JobOutcome:
 
 
 def note_outcome(folder: Path, outcome: JobOutcome) -> None:
-    """Leave a job's outcome in its log folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NOTE).write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+    """Leave a job's outcome in its log folder.
+
+    Raises:
+        StoreError: the folder can't be written.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f"{NOTE}.partial"
+        temporary.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        temporary.replace(folder / NOTE)
 
 
 class Outcome(Callback):
@@ -48,7 +56,9 @@ class Outcome(Callback):
 
 def _finish(folder: Path) -> None:
     jobs = [_read(path) for path in sorted(folder.rglob(NOTE), key=_job_number)]
-    if all(job.refused for job in jobs):  # also none at all: an error before the first job; they have been reported
+    if not jobs:  # an error before the first job's end; it is reported where it is caught
+        return
+    if all(job.refused for job in jobs):
         raise SystemExit(2)
     try:
         show_cells([(Path(job.store), job.cell) for job in _distinct(jobs)])

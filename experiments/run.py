@@ -27,7 +27,7 @@ from experiments.cell import Cell, run_cell
 from experiments.complaints import CONF, explained, is_about_groups
 from experiments.compose import masked, run_from, unused
 from experiments.outcome import JobOutcome, note_outcome
-from psi.errors import ConfigError, PsiError
+from psi.errors import ConfigError, PsiError, StoreError
 
 log = logging.getLogger(__name__)
 REFUSALS = (HydraException, OmegaConfBaseException, PsiError)
@@ -36,17 +36,22 @@ REFUSALS = (HydraException, OmegaConfBaseException, PsiError)
 def main() -> None:
     """The command line: configuration errors end as one sentence and exit code 2, never as a traceback."""
     os.environ.setdefault("PSI_RUN_ID", f"{datetime.now():%Y-%m-%d_%H-%M-%S}-{os.getpid()}")
+    logging.raiseExceptions = False  # a log file on a full disk must not bury what is said about the disk
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra would print and exit by itself; its errors are explained here
     try:
         _check_store(sys.argv[1:])
         _job()
+    except StoreError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(1) from None
     except (*REFUSALS, ValueError) as error:
         if not isinstance(error, REFUSALS) and not is_about_groups(error):
             raise
         sys.stderr.write(f"{explained(error, sys.argv[1:])}\n")
         raise SystemExit(2) from None
     except OSError as error:  # the folder of the run's log
-        sys.stderr.write(f"cannot write {error.filename}: {error.strerror}. Choose another folder with store=PATH.\n")
+        where = error.filename or "to the store"
+        sys.stderr.write(f"cannot write {where}: {error.strerror}. Choose another folder with store=PATH.\n")
         raise SystemExit(1) from None
 
 

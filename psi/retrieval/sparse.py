@@ -76,10 +76,16 @@ class BM25(Component):
         facts = {"passages": len(passages), "tokens": sum(map(len, tokens))}
         if facts["tokens"]:  # a corpus of stop words alone has no counts to store: nothing will ever match
             model = bm25s.BM25(k1=self.k1, b=self.b, method=self.variant)
-            model.index(tokens, show_progress=False)
+            model.index(_numbered(tokens), show_progress=False)
             model.save(str(folder / "index"), show_progress=False)
         (folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
         return facts
+
+
+def _numbered(tokens: Sequence[Sequence[str]]) -> tuple[list[list[int]], dict[str, int]]:
+    """Tokens as numbers, and the vocabulary; bm25s would number them in the order of a set, anew in each process."""
+    vocabulary = {term: number for number, term in enumerate(sorted({term for text in tokens for term in text}))}
+    return [[vocabulary[term] for term in text] for text in tokens], vocabulary
 
 
 class BM25Index:

@@ -114,7 +114,11 @@ class Store:
             StoreError: the folder is there but damaged, or belongs to another stage.
         """
         path = self.path(stage)
-        return _open(path, stage) if path.exists() else None
+        try:
+            there = path.exists()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        return _open(path, stage) if there else None
 
     def obtain(
         self, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], *, resumable: bool = False
@@ -234,8 +238,14 @@ def open_artifact(path: Path) -> Artifact:
         for name, facts in manifest["files"].items():
             _check_file(path / name, facts, remedy)
         return Artifact(path, manifest["digest"], manifest)
+    except PermissionError as error:
+        raise _unreadable(path, error) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"{path} is incomplete or altered ({error}). {remedy}") from error
+
+
+def _unreadable(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"cannot read {path}: {error.strerror}. Check its permissions, or choose another store.")
 
 
 def _check_file(path: Path, facts: Mapping[str, Any], remedy: str) -> None:

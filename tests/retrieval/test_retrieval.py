@@ -1,3 +1,8 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -187,3 +192,16 @@ def test_changing_the_beam_or_the_abstracts_does_not_rebuild_the_tree(store):
     with store.recording() as again:
         tree().build(corpus(*TEXTS), store)
     assert kept["tree"] == {artifact.manifest["stage"]: artifact.digest for artifact in again}["tree"]
+
+
+def test_the_bytes_of_a_bm25_index_do_not_depend_on_the_process(tmp_path):
+    code = (
+        "import sys; from psi.retrieval.sparse import BM25; from psi.store import Store; from tests.toys import corpus\n"
+        "BM25().build(corpus('Paris is in France', 'Rome is in Italy', 'Oslo and Bergen'), Store(sys.argv[1]))"
+    )
+    root = Path(__file__).resolve().parents[2]
+    for seed in "12":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / seed)], check=True, cwd=root, env=environment)
+    one, two = (sorted((tmp_path / seed).rglob("index/*")) for seed in "12")
+    assert one and [path.read_bytes() for path in one] == [path.read_bytes() for path in two]

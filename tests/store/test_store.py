@@ -283,3 +283,16 @@ def test_a_digest_ignores_the_order_of_keys_and_refuses_nan():
     assert digest({"a": 1}) != digest({"a": 1.5})
     with pytest.raises(ValueError, match="JSON"):
         digest(float("nan"))
+
+
+def test_a_store_that_cannot_be_read_says_so(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    path = store.obtain(STAGE, make_file()).path
+
+    def denied(*_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    for step in ("exists", "read_text"):
+        with monkeypatch.context() as broken, pytest.raises(StoreError, match="Check its permissions"):
+            broken.setattr(Path, step, denied)
+            store.find(STAGE)
