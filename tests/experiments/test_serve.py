@@ -38,7 +38,7 @@ def answered(store: Path, llm: list[str]) -> dict[str, dict[str, Any]]:
 @pytest.mark.xdist_group("serve")
 def test_a_run_on_a_server_ends_like_one_without_and_is_repeated_without_it(address: str, tmp_path: Path) -> None:
     server = ["llm=openai_compatible", "llm.model=smollm2", f"llm.base_url={address}", "llm.api_key_env=null"]
-    server += ["llm.max_tokens=48", "llm.constrain=grammar", f"llm.cache={tmp_path}/calls.sqlite"]
+    server += ["llm.max_tokens=48", "llm.constrain=grammar", "llm.concurrency=1", f"llm.cache={tmp_path}/calls.sqlite"]
     here = answered(tmp_path / "here", ["llm=smollm2", "llm.max_new_tokens=48"])
     there = answered(tmp_path / "there", server)
     assert [row["status"] for row in there.values()] == [row["status"] for row in here.values()]
