@@ -13,4 +13,7 @@ class BarHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one message to standard error."""
-        tqdm.write(self.format(record), file=sys.stderr)
+        if sys.stderr.isatty():
+            tqdm.write(self.format(record), file=sys.stderr)
+        else:  # tqdm would draw the bars again after every message
+            sys.stderr.write(f"{self.format(record)}\n")

@@ -47,6 +47,7 @@ def toy_reader(calls, delay=0.0):
 def test_one_cell_ends_with_a_table_and_its_record(tmp_path):
     code, out, err = run(tmp_path, *SMALL, "method=bm25", "answers=0")
     assert code == 0, err
+    assert "%|" not in err  # no bars where nobody watches
     assert "bm25" in out and "Recall@5" in out
     (record,) = tmp_path.glob("cells/encyclopedia/bm25/*/cell.json")
     cell = json.loads(record.read_text())
