@@ -152,7 +152,6 @@ class _Work:
         if _failed(rows):
             raise UnfinishedAgentError(rows)
         _write_files(folder, rows)
-        (folder / "agent.log").unlink()
         return _facts(rows, timings.rows)
 
     def _todo(self, log: RowLog) -> Iterator[Sequence[Question]]:

@@ -12,7 +12,7 @@ from psi.agent.policy import Decision, DecisionKind, Situation
 from psi.agent.reply import parse_reply
 from psi.component import Component
 from psi.errors import ModelError
-from psi.models.protocols import ChatModel, Conversation, Reply
+from psi.models.protocols import ChatModel, Conversation, Form, Reply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +38,16 @@ class ChatPolicy(Component):
     def decide(self, situations: Sequence[Situation]) -> list[Decision | ModelError]:
         """One decision a question from one batch of replies."""
         prompts = [self._fitted(situation) for situation in situations]
-        replies = self.llm.reply([prompt for prompt, _ in prompts])
+        replies = self.llm.reply([prompt for prompt, _ in prompts], [self._form(each) for each in situations])
         return [
             reply if isinstance(reply, ModelError) else self._decision(reply, used)
             for reply, (_, used) in zip(replies, prompts, strict=True)
         ]
+
+    def _form(self, situation: Situation) -> Form | None:
+        if self.style == "long":
+            return None  # may run over several paragraphs
+        return Form(("Answer", "Retrieve") if situation.retrievals_left else ("Answer",))
 
     def _fitted(self, situation: Situation) -> tuple[Conversation, int]:
         """The conversation with as many passages as fit, and their number."""

@@ -19,6 +19,7 @@ from psi.store import Artifact, Stage, Store, digest
 log = logging.getLogger(__name__)
 VERSION = 1
 SHARD = 2048  # passages between two points from which a killed run goes on
+SHARDS = ".npy.log"  # ending of their files: what the store takes for scratch and removes at the end
 FEWEST_STORED = 16  # smaller question batches cost less to embed than to keep
 
 
@@ -55,7 +56,7 @@ def _maker(
         with tqdm(total=len(texts), desc="embedding", unit="text", leave=False, disable=None) as bar:
             for start in range(0, len(texts), SHARD):
                 part = slice(start, start + SHARD)
-                _make_shard(folder / f"{start:09d}.npy", texts[part], ids[part], encode)
+                _make_shard(folder / f"{start:09d}{SHARDS}", texts[part], ids[part], encode)
                 bar.update(len(texts[part]))
         return _join_shards(folder)
 
@@ -74,12 +75,10 @@ def _make_shard(
 
 
 def _join_shards(folder: Path) -> Mapping[str, Any]:
-    paths = sorted(folder.glob("[0-9]*.npy"))
+    paths = sorted(folder.glob(f"*{SHARDS}"))
     shards = [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]
     rows, width = sum(len(shard) for shard in shards), shards[0].shape[1]
     whole = np.lib.format.open_memmap(folder / "vectors.npy", mode="w+", dtype=np.float32, shape=(rows, width))
     np.concatenate(shards, out=whole)
     whole.flush()
-    for path in paths:
-        path.unlink()
     return {"vectors": rows, "dimensions": width}

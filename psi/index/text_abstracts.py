@@ -115,7 +115,6 @@ class TextAbstracts(Component, abc.ABC):
         facts = _facts(calls)
         # attempts differ between two ways to the same abstracts: they stay in the facts
         write_rows(folder / CALLS, [{k: v for k, v in row.items() if k not in ("text", "attempts")} for row in calls])
-        path.unlink()
         return NodeAbstracts(vectors, texts, facts)
 
     @abc.abstractmethod

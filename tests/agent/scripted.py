@@ -9,7 +9,7 @@ from pathlib import Path
 
 from psi.component import Component, runtime
 from psi.errors import ModelError
-from psi.models.protocols import Conversation, Reply
+from psi.models.protocols import Conversation, Form, Reply
 
 
 class Scripted:
@@ -19,7 +19,9 @@ class Scripted:
         self._say, self._limit = say, limit
         self.batches: list[list[Conversation]] = []
 
-    def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
+    def reply(
+        self, conversations: Sequence[Conversation], forms: Sequence[Form | None] | None = None
+    ) -> list[Reply | ModelError]:
         self.batches.append(list(conversations))
         return [_reply(self._say(*turn_of(conversation)), conversation) for conversation in conversations]
 
@@ -46,7 +48,9 @@ class ScriptedChat(Component):
     failing: str = runtime("")
     stop_after: int | None = runtime(None)
 
-    def reply(self, conversations: Sequence[Conversation]) -> list[Reply | ModelError]:
+    def reply(
+        self, conversations: Sequence[Conversation], forms: Sequence[Form | None] | None = None
+    ) -> list[Reply | ModelError]:
         return [self._one(conversation) for conversation in conversations]
 
     def prompt_tokens(self, conversation: Conversation) -> int:
