@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import PositiveInt
 
-from psi.component import Component
+from psi.component import Component, runtime
 from psi.corpus.records import Passages
 from psi.index.embeddings import question_vectors
 from psi.index.psi_index import PsiIndex, TreeIndexer
@@ -22,11 +22,12 @@ class TreeRetriever(Component):
     """Tree retrieval (paper §3 and Algorithm 2).
 
     The search starts at the highest layer with at least `beam` nodes, keeps the `beam` nearest of each layer and goes
-    on to their children. A wider beam trades work for recall.
+    on to their children. A wider beam trades work for recall. `device` ('auto', 'cpu', 'cuda') changes the speed only.
     """
 
     index: TreeIndexer
     beam: PositiveInt = 10
+    device: str = runtime("auto")
 
     def build(self, passages: Passages, store: Store) -> TreeSearch:
         """Build the tree index, or open what the store has of it."""
@@ -47,7 +48,12 @@ class TreeSearch:
             return []
         queries = question_vectors(questions, self._config.index.embedder, self._store, self._index.vectors.shape[1])
         leaves, scores = beam_search(
-            self._index.tree, self._index.vectors, queries, beam=max(self._config.beam, k), k=k
+            self._index.tree,
+            self._index.vectors,
+            queries,
+            beam=max(self._config.beam, k),
+            k=k,
+            device=self._config.device,
         )
         return [
             Ranking(

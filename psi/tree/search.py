@@ -4,14 +4,17 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from psi.errors import InputError
 from psi.tree.compiled import compiled
+from psi.tree.device_search import search_on_device
 from psi.tree.kernels import LANES, quick_product
-from psi.tree.precision import product_bound
+from psi.tree.precision import choose_device, product_bound
+from psi.tree.selection import select_best
 from psi.tree.tree import Tree
 from psi.tree.vectors import unit_rows
-from psi.tree.weights import Floats, Ids, weight
+from psi.tree.weights import Floats, Ids
 from psi.tree.workers import in_pieces, thread_count
 
 MOST_QUESTIONS = 2048
@@ -27,6 +30,7 @@ def beam_search(
     start_layer: int | Literal["auto"] = "auto",
     *,
     normalised: bool = False,
+    device: str = "auto",
 ) -> tuple[Ids, Floats]:
     """The k best leaves for each question, found from the top of the tree down.
 
@@ -36,7 +40,9 @@ def beam_search(
     the k most similar. Ties go to the smaller id. Returns ids (q, k) int64 and similarities (q, k) float32; where fewer
     leaves were reached the ids are -1 and the similarities -inf. k above the number of leaves gives that many columns. A
     beam as wide as every layer gives the same answer as comparing with all leaves. A zero question has similarity 0 with
-    every node, so it follows the smallest ids. Raises InputError on wrong shapes, widths or settings.
+    every node, so it follows the smallest ids. device: 'cpu', 'cuda[:N]', or 'auto', a GPU if there is one and the questions
+    are enough to be worth carrying the vectors there; the answer is the same. Raises InputError on wrong shapes, widths or
+    settings.
     """
     nodes = _as_given(node_vectors) if normalised else unit_rows(node_vectors, what="node_vectors")
     if len(nodes) != tree.n_nodes:
@@ -45,8 +51,12 @@ def beam_search(
     _check_settings(beam, k)
     layer = starting_layer(tree, beam) if start_layer == "auto" else _checked_layer(tree, start_layer)
     top = np.arange(tree.layer_offsets[layer], tree.layer_offsets[layer + 1])
+    place = _place(device, len(asked) * beam, tree)
     ids = np.full((len(asked), min(k, tree.n_leaves)), -1, np.int64)
     scores = np.full(ids.shape, -np.inf, np.float32)
+    if place.type != "cpu":
+        search_on_device(nodes, asked, tree, layer, beam, ids, scores, place)
+        return ids, scores
     bound = product_bound(nodes.shape[1], 0.0)
 
     def answer(start: int, stop: int) -> None:
@@ -54,6 +64,13 @@ def beam_search(
 
     in_pieces(len(asked), _questions_at_once(tree, len(asked), len(top), beam), answer)
     return ids, scores
+
+
+def _place(device: str, kept: int, tree: Tree) -> torch.device:
+    """Where to search when the questions keep `kept` nodes of a layer; for few, moving all vectors costs more than it saves."""
+    if device == "auto" and kept * (tree.height + 1) < tree.n_nodes:
+        return torch.device("cpu")
+    return choose_device(device)
 
 
 def _questions_at_once(tree: Tree, questions: int, top: int, beam: int) -> int:
@@ -81,9 +98,9 @@ def _answer(
     _rough_to_all(nodes, asked, top, rough)
     for _ in range(height):
         kept = np.full((len(asked), beam), -1, np.int64)
-        _select(nodes, asked, offsets, candidates, rough, bound, kept, np.empty(kept.shape, np.float32))
+        select_best(nodes, asked, offsets, candidates, rough, bound, kept, np.empty(kept.shape, np.float32))
         offsets, candidates, rough = _expanded(nodes, asked, kept, tree.child_offsets, tree.child_ids)
-    _select(nodes, asked, offsets, candidates, rough, bound, ids, scores)
+    select_best(nodes, asked, offsets, candidates, rough, bound, ids, scores)
 
 
 def _as_given(node_vectors: npt.ArrayLike) -> Floats:
@@ -151,58 +168,3 @@ def _expanded(nodes: Floats, asked: Floats, kept: Ids, child_offsets: Ids, child
             candidates[starts[p] + c] = child
             rough[starts[p] + c] = _rough(nodes[child], asked[q])
     return starts[::beam].copy(), candidates, rough
-
-
-@compiled
-def _select(
-    nodes: Floats,
-    asked: Floats,
-    offsets: Ids,
-    candidates: Ids,
-    rough: Floats,
-    bound: float,
-    ids: Ids,
-    scores: Floats,
-) -> None:
-    """The most similar candidates of each question, best first, ties by id; fills the first places of ids and scores.
-
-    A candidate whose rough product is more than twice `bound` below the last one wanted cannot be among them; only the
-    others get the defined similarity.
-    """
-    lanes = np.empty(LANES, np.float64)
-    largest = np.empty(ids.shape[1], np.float32)
-    for q in range(len(asked)):
-        start, stop = offsets[q], offsets[q + 1]
-        keep = min(ids.shape[1], stop - start)
-        least = _keeper(rough[start:stop], largest[:keep]) - 2 * bound
-        filled = 0
-        for p in range(start, stop):
-            if rough[p] < least:
-                continue
-            c = candidates[p]
-            s = weight(nodes[c], asked[q], lanes)
-            if filled == keep and (s < scores[q, keep - 1] or (s == scores[q, keep - 1] and c > ids[q, keep - 1])):
-                continue
-            place = filled if filled < keep else keep - 1
-            while place > 0 and (scores[q, place - 1] < s or (scores[q, place - 1] == s and ids[q, place - 1] > c)):
-                scores[q, place], ids[q, place] = scores[q, place - 1], ids[q, place - 1]
-                place -= 1
-            scores[q, place], ids[q, place] = s, c
-            filled = min(filled + 1, keep)
-
-
-@compiled
-def _keeper(values: Floats, largest: Floats) -> float:
-    """The smallest of the len(largest) largest values."""
-    keep = len(largest)
-    filled = 0
-    for value in values:
-        if filled == keep and value <= largest[keep - 1]:
-            continue
-        p = filled if filled < keep else keep - 1
-        while p > 0 and largest[p - 1] < value:
-            largest[p] = largest[p - 1]
-            p -= 1
-        largest[p] = value
-        filled = min(filled + 1, keep)
-    return float(largest[keep - 1])

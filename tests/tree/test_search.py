@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psi.errors import InputError
-from psi.tree import Tree, beam_search, build_tree, mean_vectors, starting_layer, unit_rows
+from psi.tree import Tree, beam_search, build_tree, device_search, mean_vectors, starting_layer, unit_rows
+from psi.tree.device_search import search_on_device
 from psi.tree.oracle import pair_similarity
 from tests.tree.corpora import corpora, corpus
 
@@ -41,6 +43,65 @@ def test_batched_equals_one_at_a_time(vectors, beam, k, seed):
         assert found == right
         assert (ids[row, len(right) :] == -1).all()
         assert np.isneginf(scores[row, len(right) :]).all()
+
+
+def on_torch(tree: Tree, nodes, queries, beam: int, k: int, layer: int):
+    """`beam_search` as a GPU does it, with tensors on the CPU."""
+    asked = unit_rows(queries)
+    ids = np.full((len(asked), min(k, tree.n_leaves)), -1, np.int64)
+    scores = np.full(ids.shape, -np.inf, np.float32)
+    search_on_device(unit_rows(nodes), asked, tree, layer, beam, ids, scores, torch.device("cpu"))
+    return ids, scores
+
+
+@settings(max_examples=60)
+@given(
+    vectors=corpora(60),
+    beam=st.integers(1, 80),
+    k=st.integers(1, 70),
+    seed=st.integers(0, 99),
+    questions=st.integers(0, 7),
+    most=st.sampled_from([2, 40]),
+)
+def test_tensor_operations_give_the_same_answer(vectors, beam, k, seed, questions, most):
+    tree = build_tree(vectors, max_children=4, rebalance="similar" if seed % 2 else "none")
+    nodes = mean_vectors(tree, vectors)
+    rng = np.random.default_rng(seed)
+    queries = rng.standard_normal((questions, vectors.shape[1])).astype(np.float32)
+    queries[:1] = vectors[0]
+    queries[1:2] = 0
+    queries[2:3] = nodes[-1]
+    for layer in {0, tree.height, starting_layer(tree, beam)}:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(device_search, "MOST_QUESTIONS", most)
+            patch.setattr(device_search, "PAIRS", 5 * most)
+            patch.setattr(device_search, "WEIGHED_TOGETHER", most)
+            ids, scores = on_torch(tree, nodes, queries, beam, k, layer)
+        expected_ids, expected_scores = beam_search(tree, nodes, queries, beam, k, layer, device="cpu")
+        assert np.array_equal(ids, expected_ids)
+        assert np.array_equal(scores, expected_scores)
+
+
+def test_tensor_operations_on_many_questions():
+    vectors = corpus("clusters", 3000, 64, 1)
+    tree = build_tree(vectors)
+    nodes = mean_vectors(tree, vectors)
+    queries = corpus("near copies", 700, 64, 2) + vectors[:700]
+    ids, scores = on_torch(tree, nodes, queries, 10, 10, starting_layer(tree, 10))
+    expected_ids, expected_scores = beam_search(tree, nodes, queries, device="cpu")
+    assert np.array_equal(ids, expected_ids)
+    assert np.array_equal(scores, expected_scores)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_gpu_gives_the_same_answer():
+    vectors = corpus("clusters", 20_000, 96, 3)
+    tree = build_tree(vectors)
+    nodes = mean_vectors(tree, vectors)
+    for beam in (1, 10, 200):
+        found = beam_search(tree, nodes, vectors[:5000], beam, device="cuda")
+        expected = beam_search(tree, nodes, vectors[:5000], beam, device="cpu")
+        assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
 @settings(max_examples=30)
@@ -90,6 +151,7 @@ def test_start_layer():
     [
         ({"beam": 0}, "beam=0"),
         ({"k": -1}, "k=-1"),
+        ({"device": "tpu0"}, "device='tpu0'"),
         ({"start_layer": 9}, "start_layer=9"),
         ({"queries": [[1.0, 0, 0, 0]]}, "expected 3, got 4"),
         ({"queries": [[np.nan, 0, 0]]}, "row 0"),
