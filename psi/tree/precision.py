@@ -25,7 +25,7 @@ from psi.errors import InputError
 from psi.tree.compiled import compiled
 from psi.tree.kernels import LANES
 from psi.tree.weights import Floats, dot64, pair_weights
-from psi.tree.workers import in_pieces
+from psi.tree.workers import each_piece, one_thread_products, thread_count
 
 Precision = Literal["auto", "fp32", "tf32", "bf16"]
 
@@ -90,7 +90,7 @@ def bound_holds(rows: Floats, fast: Operands, sample: int = 64) -> bool:
     """Whether products of a few rows keep the bound: the proof rests on how the library accumulates, this looks at it."""
     picked = np.unique(np.linspace(0, len(rows) - 1, sample).astype(np.int64))
     index = torch.from_numpy(picked).to(fast.rows.device)
-    with honest_products(fast.precision):
+    with honest_products(fast.precision), one_thread_products():
         products = torch.mm(fast.rows[index], fast.rows[index].T).float().cpu().numpy()
     u, v = np.triu_indices(len(picked))
     weights = pair_weights(rows, picked[u], picked[v])
@@ -131,14 +131,13 @@ def _to_tf32(exact: torch.Tensor) -> torch.Tensor:
 
 def _largest_loss(exact: torch.Tensor, rounded: torch.Tensor) -> float:
     piece = 4096
-    losses = np.zeros(-(-len(exact) // piece))
 
-    def measure(start: int, stop: int) -> None:
+    def longest(start: int) -> float:
+        part = slice(start, start + piece)
         # a difference of a number and its rounding is exact in float32; its square is not subnormal in float64
-        losses[start // piece] = _longest((exact[start:stop] - rounded[start:stop].float()).numpy())
+        return _longest((exact[part] - rounded[part].float()).numpy())
 
-    in_pieces(len(exact), piece, measure)
-    return float(losses.max()) * (1 + 1e-12)
+    return max(each_piece(len(exact), piece, longest, thread_count()), default=0.0) * (1 + 1e-12)
 
 
 @compiled

@@ -14,19 +14,20 @@ from psi.tree.workers import each_piece
 
 GROWN = 192  # landmarks at the last level, whose tree is grown point by point
 LOCAL_BLOCK = 1024
+MANY = 16_384  # rows from which a second round of refinement saves more in the pass than it costs
 CHUNK = 1024
 
 
-def first_tree(rows: Floats, fast: Operands, threads: int, rounds: int = 2) -> Edges:
+def first_tree(rows: Floats, fast: Operands, threads: int) -> Edges:
     """A spanning tree of the rows, all weights as defined, in the total order; exact only for few rows.
 
     It costs about 1/16 of a pass over all pairs: one point in 32 to 64 is a landmark, the landmarks get a tree in the same way,
-    every point is joined to its nearest landmark; then, `rounds` times, points that stand near each other in the order of
-    the tree's dendrogram are compared and the best edges are added.
+    every point is joined to its nearest landmark; then, once or twice, points that stand near each other in the order of the
+    tree's dendrogram are compared and the best edges are added.
     """
     with honest_products(fast.precision):
         tree = _landmark_tree(rows, fast.rows, threads)
-        for _ in range(rounds if len(rows) > GROWN else 0):
+        for _ in range((len(rows) > GROWN) + (len(rows) >= MANY)):
             tree = _refined(rows, fast.rows, tree, threads)
     return tree
 

@@ -36,14 +36,24 @@ def one_thread_products() -> Iterator[None]:
 @contextmanager
 def submitting(threads: int) -> Iterator[Callable[..., Future[R]]]:
     """The submit function of a pool of `threads` threads, with one-thread products."""
-    with one_thread_products(), ThreadPoolExecutor(threads) as pool:
+    with _pool(threads) as pool:
         yield pool.submit
 
 
 def each_piece(n: int, piece: int, work: Callable[[int], R], threads: int) -> list[R]:
     """[work(0), work(piece), work(2 * piece), ...] up to n, over `threads` threads with one-thread products."""
-    with one_thread_products(), ThreadPoolExecutor(threads) as pool:
+    with _pool(threads) as pool:
         return list(pool.map(work, range(0, n, piece)))
+
+
+@contextmanager
+def _pool(threads: int) -> Iterator[ThreadPoolExecutor]:
+    # A new thread takes OpenMP's default number of threads for bf16 products, whatever was set elsewhere: set it there too.
+    with (
+        one_thread_products(),
+        ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool,
+    ):
+        yield pool
 
 
 def in_pieces(n: int, piece: int, work: Callable[[int, int], object], threads: int | None = None) -> None:
