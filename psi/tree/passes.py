@@ -16,7 +16,7 @@ from psi.tree.edges import Edges, joined, merged_forest
 from psi.tree.precision import Operands, honest_products
 from psi.tree.scan import Found, Frontier, Tile, frontier, scan_tile
 from psi.tree.weights import Floats, Ids
-from psi.tree.workers import submitting
+from psi.tree.workers import one_thread_products, submitting
 
 Progress = Callable[[int, int], None]
 
@@ -52,11 +52,11 @@ def improved_tree(
     the memory O(n).
     """
     layout = bottlenecks(len(rows), tree).order
-    slots = fast.rows[torch.from_numpy(layout).to(fast.rows.device)]
-    scanner: TileScanner = _CpuTiles(rows, slots, block)
-    if slots.device.type != "cpu":
-        scanner, threads = DeviceTiles(rows, slots, block), 1
-    with honest_products(fast.precision):
+    with honest_products(fast.precision), one_thread_products():
+        slots = fast.rows[torch.from_numpy(layout).to(fast.rows.device)]
+        scanner: TileScanner = _CpuTiles(rows, slots, block)
+        if slots.device.type != "cpu":
+            scanner, threads = DeviceTiles(rows, slots, block), 1
         return _Pass(tree, layout, fast, block, scanner).run(tile_order(len(rows), block), threads, progress)
 
 

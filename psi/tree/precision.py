@@ -81,7 +81,8 @@ def operands(rows: Floats, precision: str, device: torch.device) -> Operands:
     if precision == "fp32":
         rounded, lost = exact, 0.0
     else:
-        rounded = exact.bfloat16() if precision == "bf16" else _to_tf32(exact)
+        with one_thread_products():
+            rounded = exact.bfloat16() if precision == "bf16" else _to_tf32(exact)
         lost = _largest_loss(exact, rounded)
     return Operands(rounded.to(device), product_bound(rows.shape[1], lost), precision)
 

@@ -10,7 +10,7 @@ from psi.tree.edges import Edges, joined, maximum_spanning_forest
 from psi.tree.kernels import LANES
 from psi.tree.precision import Operands, honest_products
 from psi.tree.weights import Floats, Ids, pair_weights, weight
-from psi.tree.workers import each_piece
+from psi.tree.workers import each_piece, one_thread_products
 
 GROWN = 192  # landmarks at the last level, whose tree is grown point by point
 LOCAL_BLOCK = 1024
@@ -25,7 +25,7 @@ def first_tree(rows: Floats, fast: Operands, threads: int) -> Edges:
     every point is joined to its nearest landmark; then, once or twice, points that stand near each other in the order of the
     tree's dendrogram are compared and the best edges are added.
     """
-    with honest_products(fast.precision):
+    with honest_products(fast.precision), one_thread_products():
         tree = _landmark_tree(rows, fast.rows, threads)
         for _ in range((len(rows) > GROWN) + (len(rows) >= MANY)):
             tree = _refined(rows, fast.rows, tree, threads)

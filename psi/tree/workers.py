@@ -21,7 +21,7 @@ def thread_count(threads: int | None = None) -> int:
 
 @contextmanager
 def one_thread_products() -> Iterator[None]:
-    """Matrix products keep to the thread that calls them.
+    """Matrix products and other tensor operations keep to the thread that calls them.
 
     The number of threads of a product is a setting of the whole process; it is put back at the end.
     """
