@@ -4,7 +4,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from sklearn.cluster import AgglomerativeClustering
 from experiments.bench.generated import generated_vectors
 from psi.tree import Approximate, build_tree_with_report
 from psi.tree.oracle import oracle_tree
-from psi.tree.workers import one_thread_products
+from psi.tree.workers import submitting
 
 Vectors = npt.NDArray[np.float32]
 
@@ -167,9 +167,10 @@ def _tiled_rate(rows: torch.Tensor) -> float:
         for part in parts:
             torch.mm(parts[number % len(parts)], part.T, out=out)
 
-    with one_thread_products(), ThreadPoolExecutor(threads) as pool:
-        tasks = len(parts) * max(1, threads // len(parts))
-        return tasks * len(parts) * tile * tile / _best(lambda: list(pool.map(share, range(tasks))), 3)
+    tasks = len(parts) * max(1, threads // len(parts))
+    with submitting(threads) as submit:
+        seconds = _best(lambda: wait([submit(share, number) for number in range(tasks)]), 3)
+    return tasks * len(parts) * tile * tile / seconds
 
 
 def _best(work: Callable[[], object], times: int) -> float:

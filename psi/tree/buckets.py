@@ -5,7 +5,6 @@ each edge of the spanning tree over the bucket roots. So depth stays equal and t
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import faiss
 import numpy as np
@@ -19,7 +18,7 @@ from psi.tree.precision import choose_precision, operands
 from psi.tree.report import SpanningReport
 from psi.tree.vectors import normalised_means
 from psi.tree.weights import Floats, Ids, pair_weights
-from psi.tree.workers import one_thread_products
+from psi.tree.workers import each_piece, one_thread_products
 
 MOST_CENTRES = 256
 ITERATIONS = 8
@@ -72,8 +71,7 @@ def _nearest(rows: Floats, ids: Ids, centroids: torch.Tensor) -> Ids:
 
 def trees_in_threads(rows: Floats, buckets: list[Ids], grow: SpanningTree, threads: int) -> list[Edges]:
     """The spanning tree of each bucket in its own row numbers."""
-    with one_thread_products(), ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda ids: grow(rows[ids]), buckets))
+    return each_piece(len(buckets), 1, lambda number: grow(rows[buckets[number]]), threads)
 
 
 def scan_order(rows: Floats, buckets: list[Ids], trees: list[Edges], over_roots: SpanningTree) -> Edges:
