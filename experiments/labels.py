@@ -55,12 +55,22 @@ def _settings(cell: Cell, of_data: bool) -> Settings:
 
 def _varied(members: Sequence[Settings]) -> list[str]:
     keys = sorted({key for own in members for key in own})
-    return [key for key in keys if len({json.dumps(own.get(key)) for own in members}) > 1]
+    varied = [key for key in keys if len({json.dumps(own.get(key)) for own in members}) > 1]
+    # where the class of a component varies, the class says it all; settings that only some of the classes have go without
+    classes = tuple(key.removesuffix("component") for key in varied if key.endswith(".component"))
+    return [key for key in varied if not key.startswith(classes) or all(key in own for own in members)]
 
 
 def _label(name: str, own: Settings, varied: Sequence[str]) -> str:
-    shown = [f"{key.rpartition('.')[2]}={_value(own.get(key))}" for key in varied]
+    shown = [_setting(key, own.get(key)) for key in varied]
     return f"{name} [{', '.join(shown)}]" if shown else name
+
+
+def _setting(key: str, value: Any) -> str:
+    *_, part, name = ["", *key.split(".")]
+    if name == "component":  # abstracts=MeanAbstracts
+        return f"{part}={str(value).rpartition('.')[2]}"
+    return f"{name}={_value(value)}"
 
 
 def _value(value: Any) -> str:

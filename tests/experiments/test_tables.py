@@ -83,3 +83,14 @@ def test_what_cannot_be_shown_is_named(tmp_path, argument, error, said):
 def test_a_failed_run_is_a_row(tmp_path, capsys):
     main([f"store={store(tmp_path)}", "datasets=[d]", "methods=[m]"])
     assert "failed: E" in capsys.readouterr().out
+
+
+def test_a_class_that_varies_is_shown_by_its_name_without_the_settings_that_only_it_has():
+    def cell(abstracts):
+        return Cell("data", "psi", 0, str(abstracts), "ok", settings={"method": {"abstracts": abstracts}})
+
+    mean, keywords = {"component": "psi.index.abstracts.MeanAbstracts"}, {"component": "a.B", "keywords": 20}
+    assert [label.method for label in labels([cell(mean), cell(keywords)])] == [
+        "psi [abstracts=MeanAbstracts]",
+        "psi [abstracts=B]",
+    ]
