@@ -69,8 +69,10 @@ class Literal:
 
     def _base(self, question):
         embedder = self.config.embedder
-        near = embedder.encode_passages(self.passages.contents) @ embedder.encode_questions([question])[0]
-        near = near.astype(float)
+        # summed exactly: a last digit that depends on the place of a row would order equal passages
+        vectors = on_grid(embedder.encode_passages(self.passages.contents)).tolist()
+        asked = on_grid(embedder.encode_questions([question])).tolist()[0]
+        near = np.array([math.fsum(a * b for a, b in zip(row, asked, strict=True)) for row in vectors])
         above = near.max() - near.mean()
         dense = np.maximum(0, (near - near.mean()) / above) if above > NEAR else np.zeros(self.n)
         lexical = self._bm25(question)
