@@ -140,7 +140,7 @@ class Literal:
             assert ranking.scores[len(chosen)] == pytest.approx(values[pick], abs=NEAR)
             pool.remove(pick)
             chosen.append(pick)
-        assert positions[len(chosen) :] == [i for i in rest if i not in chosen]
+        assert positions[len(chosen) :] == [i for i in [*leaders, *rest] if i not in chosen]
 
 
 def keys_of(passages, index):
