@@ -1,4 +1,4 @@
-"""Buckets: recursive spherical k-means, a tree in each bucket, then a tree over the bucket roots (DESIGN §4).
+"""Buckets: recursive spherical k-means, a tree in each bucket, then a tree over the bucket roots.
 
 Everything stays one list of leaf pairs for one scan: first the spanning edges inside all buckets, then one pair of leaves for
 each edge of the spanning tree over the bucket roots. So depth stays equal and the same rebalancing applies.

@@ -39,7 +39,7 @@ def build_tree(
     approximate: Approximate | None = None,
     progress: Progress | None = None,
 ) -> Tree:
-    """The abstract tree over the rows of `vectors` (n, d), which are normalised here (DESIGN §4).
+    """The abstract tree over the rows of `vectors` (n, d), which are normalised here.
 
     builder: 'exact', or for very large corpora 'hnsw', 'buckets', 'buckets+hnsw' (see `Approximate`).
     A zero row has similarity 0 with everything. n = 1 gives a single node that is leaf and root. No node has more than

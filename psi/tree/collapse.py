@@ -1,4 +1,4 @@
-"""Merge-and-collapse: from a spanning tree in order of similarity to the equi-depth abstract tree (DESIGN §4)."""
+"""Merge-and-collapse: from a spanning tree in order of similarity to the equi-depth abstract tree."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from psi.tree.weights import Ids
 
 
 def merge_and_collapse(n: int, edges: Edges) -> Tree:
-    """The abstract tree over the leaves 0..n-1 from pairs scanned in the order given (Ψ-RAG §3; DESIGN §4).
+    """The abstract tree over the leaves 0..n-1 from pairs scanned in the order given (Ψ-RAG §3).
 
     A pair of equal-height roots gets a new parent (merging, abstract-node collapse); otherwise the lower root becomes a
     child of the other leaf's ancestor one height above it (leaf collapse, abstract-node collapse). A pair whose leaves

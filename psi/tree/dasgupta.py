@@ -1,4 +1,4 @@
-"""Dasgupta's cost of a hierarchy in time linear in its nodes (arXiv 1510.05043; DESIGN §4)."""
+"""Dasgupta's cost of a hierarchy in time linear in its nodes (arXiv 1510.05043)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Insertion of new leaves into a tree, without a rebuild (DESIGN §4)."""
+"""Insertion of new leaves into a tree, without a rebuild."""
 
 from dataclasses import dataclass
 from functools import cached_property

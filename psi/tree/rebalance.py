@@ -1,4 +1,4 @@
-"""Rebalancing: no node, the root included, keeps more than a given number of children (DESIGN §4)."""
+"""Rebalancing: no node, the root included, keeps more than a given number of children."""
 
 from typing import Literal, Protocol
 

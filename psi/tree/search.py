@@ -1,4 +1,4 @@
-"""Layer-wise beam search over many questions at once (Ψ-RAG Alg. 2; DESIGN §4)."""
+"""Layer-wise beam search over many questions at once (Ψ-RAG Alg. 2)."""
 
 from typing import Literal
 
