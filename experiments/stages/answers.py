@@ -26,8 +26,8 @@ class UnfinishedError(PsiError):
     `rows` are all rows by question id, the failed ones included.
     """
 
-    def __init__(self, rows: Mapping[str, Mapping[str, Any]], failed: int):
-        super().__init__(f"{failed} of {len(rows)} answers failed. Start again to ask for them again.")
+    def __init__(self, rows: Mapping[str, Mapping[str, Any]]):
+        super().__init__(f"{len(_failed(rows))} of {len(rows)} answers failed. Start again to ask for them again.")
         self.rows = rows
 
 
@@ -37,11 +37,6 @@ class Answers:
 
     rows: Mapping[str, Mapping[str, Any]]
     artifact: Artifact | None
-
-    @property
-    def failed(self) -> int:
-        """How many calls failed."""
-        return sum(row["status"] == "failed" for row in self.rows.values())
 
 
 def answers_stage(
@@ -83,16 +78,18 @@ def _write_answers(
     questions: Sequence[Question], contexts: Mapping[str, Sequence[Passage]], reader: Reader, folder: Path
 ) -> Mapping[str, Any]:
     with RowLog(folder / "answers.log") as rows, RowLog(folder / "timings.jsonl") as timings:
-        todo = [q for q in questions if rows.rows.get(q.id, {"status": "failed"})["status"] == "failed"]
+        failing = _failed(rows.rows)
+        todo = [q for q in questions if q.id not in rows.rows or q.id in failing]
         with progress("answering", len(questions), done=len(questions) - len(todo)) as bar:
             for answer, seconds in _timed(reader.answer(todo, [contexts[q.id] for q in todo])):
                 timings.append([{"question": answer.question, "seconds": round(seconds, 4)}])
                 rows.append([asdict(answer)])
+                (failing.add if answer.status == "failed" else failing.discard)(answer.question)
                 bar.update()
-                bar.set_postfix(failed=_failed(rows.rows), refresh=False)
+                bar.set_postfix(failed=len(failing), refresh=False)
         answered = {question.id: rows.rows[question.id] for question in questions}
     if _failed(answered):
-        raise UnfinishedError(answered, _failed(answered))
+        raise UnfinishedError(answered)
     write_rows(folder / "answers.jsonl", answered.values())
     return _answer_facts(answered, timings.rows)
 
@@ -107,8 +104,8 @@ def _answer_facts(rows: Mapping[str, Mapping[str, Any]], timings: Mapping[str, M
     }
 
 
-def _failed(rows: Mapping[str, Mapping[str, Any]]) -> int:
-    return sum(row["status"] == "failed" for row in rows.values())
+def _failed(rows: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    return {question for question, row in rows.items() if row["status"] == "failed"}
 
 
 def _timed(answers: Iterator[Answer]) -> Iterator[tuple[Answer, float]]:
