@@ -173,6 +173,9 @@ def _costs(benchmark: Benchmark, stages: Mapping[str, Artifact]) -> dict[str, An
         "index_seconds": facts["index_seconds"],
         "search_ms_per_question": round(1000 * facts["search_seconds"] / len(benchmark.questions), 3),
     }  # fmt: skip
+    searched = stages.get("agent", stages["rankings"]).facts["search_usage"]  # an agent's searches begin with the first
+    for when, usage in (("index", facts["index_usage"]), ("search", searched)):
+        costs |= {f"{when}_{what}": count for what, count in usage.items() if usage["calls"]}
     worked = {name: stages[name] for name in ("agent", "answers") if name in stages}
     if "agent" in worked:
         costs["agent_ms_per_question"] = _ms(worked["agent"])

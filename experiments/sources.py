@@ -57,7 +57,7 @@ def source_lines(ranking: Ranking, passages: Passages, paths: TreePaths | None, 
     """The passages, best first, each with its place in the tree where there is one."""
     yield ""
     yield "Sources:" if ranking.ids else "No passage was found."
-    for number, (id_, score) in enumerate(zip(*ranking, strict=True), start=1):
+    for number, (id_, score) in enumerate(zip(ranking.ids, ranking.scores, strict=True), start=1):
         yield from _passage_lines(number, passages.by_id(id_), score, width)
         for depth, line in enumerate(paths.above(id_) if paths else ()):
             yield _fitted(f"{INDENT}{'  ' * depth}└ {line}", width)

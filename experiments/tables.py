@@ -34,7 +34,13 @@ FORMATS: Mapping[str, Callable[[Table], str]] = {".md": to_markdown, ".csv": to_
 WIDTH = 150  # of a table that goes to a file or a pipe
 COSTS = {
     "index_seconds": "index_seconds",
+    "index_calls": "Index calls",
+    "index_prompt_tokens": "Index prompt tokens",
+    "index_completion_tokens": "Index reply tokens",
     "search_ms_per_question": "Search (ms)",
+    "search_calls": "Search calls",
+    "search_prompt_tokens": "Search prompt tokens",
+    "search_completion_tokens": "Search reply tokens",
     "agent_ms_per_question": "Agent (ms)",
     "agent_steps_per_question": "Steps",
     "answer_ms_per_question": "Answer (ms)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from psi.agent.loop import Agent, Search
 from psi.agent.trace import times_row, trace_row
 from psi.corpus.records import Benchmark, Question
 from psi.errors import ConfigError, PsiError
-from psi.retrieval.ranking import Index, QuestionRanker, Ranking, Retriever
+from psi.models.protocols import NO_USAGE
+from psi.retrieval.ranking import Index, QuestionRanker, Ranking, Retriever, ranking_of
 from psi.store import Artifact, RowLog, Stage, Store, digest, read_rows, write_rows
 
-VERSION = 1
+VERSION = 2
 
 
 class UnfinishedAgentError(PsiError):
@@ -186,13 +187,14 @@ def _facts(rows: Mapping[str, Mapping[str, Any]], timings: Mapping[str, Mapping[
         "mean_steps": round(sum(steps) / len(steps), 4),
         "prompt_tokens": sum(row["answer"]["prompt_tokens"] for row in rows.values()),
         "completion_tokens": sum(row["answer"]["completion_tokens"] for row in rows.values()),
+        "search_usage": asdict(sum((ranking_of(row["ranking"]).usage for row in rows.values()), NO_USAGE)),
         "seconds": round(sum(row["seconds"] for row in timings.values()), 3),
     }
 
 
 def _ranking(row: Mapping[str, Any]) -> Ranking | None:
     found = row["ranking"]
-    return None if _status(row) == "failed" else Ranking(tuple(found["passages"]), tuple(found["scores"]))
+    return None if _status(row) == "failed" else ranking_of(found)
 
 
 def _status(row: Mapping[str, Any]) -> str:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from psi.corpus.loader import Loader
-from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
+from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question, Span
 from psi.corpus.subset import subset
 from psi.store import Artifact, Stage, Store, read_rows, write_rows
 
-VERSION = 1
+VERSION = 2
 
 
 def benchmark_stage(
@@ -42,10 +42,18 @@ def read_benchmark(artifact: Artifact) -> Benchmark:
     report = json.loads((artifact.path / "report.json").read_text(encoding="utf-8"))
     return Benchmark(
         name=artifact.facts["name"],
-        passages=Passages([Passage(**row) for row in read_rows(artifact.path / "passages.jsonl")]),
-        questions=tuple(Question(**_tuples(row)) for row in read_rows(artifact.path / "questions.jsonl")),
+        passages=Passages([_passage(row) for row in read_rows(artifact.path / "passages.jsonl")]),
+        questions=tuple(_question(row) for row in read_rows(artifact.path / "questions.jsonl")),
         report=LoadReport(**_tuples(report)),
     )
+
+
+def _passage(row: Mapping[str, Any]) -> Passage:
+    return Passage(**{**row, "span": Span(*row["span"]) if row["span"] else None})
+
+
+def _question(row: Mapping[str, Any]) -> Question:
+    return Question(**{**_tuples(row), "spans": tuple(Span(*span) for span in row["spans"])})
 
 
 def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from experiments.stages.progress import progress
 from psi.corpus.records import Benchmark, Passages, Question
 from psi.errors import InputError
-from psi.retrieval.ranking import Index, QuestionRanker, Ranking, Retriever
+from psi.models.protocols import NO_USAGE, Usage
+from psi.retrieval.ranking import Index, QuestionRanker, Ranking, Retriever, ranking_of, ranking_row
 from psi.store import Artifact, RowLog, Stage, Store, read_rows, write_rows
 
-VERSION = 1
+VERSION = 2
 CHUNK = 512  # questions searched in one batch, and rows between two points from which a killed run goes on
 
 
@@ -25,13 +27,15 @@ def rankings_stage(benchmark: Benchmark, retriever: Retriever | QuestionRanker, 
 
     def make(folder: Path) -> Mapping[str, Any]:
         with store.recording() as used:
-            search = _write_rankings(benchmark, retriever, store, k, folder)
+            search, asked = _write_rankings(benchmark, retriever, store, k, folder)
         vectors = {use.digest: use for use in used if use.manifest["stage"] == "question_embeddings"}
         indexes = {use.digest: use for use in used if use.digest not in vectors}
         return {
             # searching includes embedding the questions, also where another method has done it
             "search_seconds": round(search + sum(use.seconds for use in vectors.values() if not use.made), 4),
             "index_seconds": round(sum(use.seconds for use in indexes.values()), 4),
+            "search_usage": asdict(asked),
+            "index_usage": asdict(sum((_usage(use.facts) for use in indexes.values()), NO_USAGE)),
             "indexes": [{"stage": use.manifest["stage"], "digest": use.digest} for use in indexes.values()],
         }
 
@@ -41,13 +45,13 @@ def rankings_stage(benchmark: Benchmark, retriever: Retriever | QuestionRanker, 
 def read_rankings(folder: Path) -> dict[str, Ranking]:
     """Rankings by question id."""
     rows = read_rows(folder / "rankings.jsonl")
-    return {row["question"]: Ranking(tuple(row["passages"]), tuple(row["scores"])) for row in rows}
+    return {row["question"]: ranking_of(row) for row in rows}
 
 
 def _write_rankings(
     benchmark: Benchmark, retriever: Retriever | QuestionRanker, store: Store, k: int, folder: Path
-) -> float:
-    """Write the rankings; returns the seconds spent searching."""
+) -> tuple[float, Usage]:
+    """Write the rankings; returns the seconds spent searching, and what chat models were asked for it."""
     seconds = 0.0
     with RowLog(folder / "rankings.log") as rows, progress("retrieving", len(benchmark.questions)) as bar:
         for document, questions in _scopes(benchmark).items():
@@ -59,8 +63,13 @@ def _write_rankings(
                     seconds += time.perf_counter() - start
                     rows.append([_ranking_row(q, r) for q, r in zip(batch, rankings, strict=True)])
                 bar.update(len(batch))
-        write_rows(folder / "rankings.jsonl", (rows.rows[question.id] for question in benchmark.questions))
-    return seconds
+        found = [rows.rows[question.id] for question in benchmark.questions]
+        write_rows(folder / "rankings.jsonl", found)
+    return seconds, sum((ranking_of(row).usage for row in found), NO_USAGE)
+
+
+def _usage(facts: Mapping[str, Any]) -> Usage:
+    return Usage(*(int(facts.get(name, 0)) for name in ("calls", "prompt_tokens", "completion_tokens")))
 
 
 def open_index(benchmark: Benchmark, retriever: Retriever, store: Store, document: str | None) -> Index:
@@ -98,7 +107,7 @@ def _scope(benchmark: Benchmark, document: str | None) -> Passages:
 
 
 def _ranking_row(question: Question, ranking: Ranking) -> dict[str, Any]:
-    return {"question": question.id, "passages": list(ranking.ids), "scores": list(ranking.scores)}
+    return {"question": question.id, **ranking_row(ranking)}
 
 
 def _batches(questions: Sequence[Question], size: int) -> Iterator[Sequence[Question]]:

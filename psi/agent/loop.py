@@ -16,6 +16,7 @@ from psi.agent.trace import Trace
 from psi.component import Component, runtime
 from psi.corpus.records import Passages, Question
 from psi.errors import ModelError
+from psi.models.protocols import NO_USAGE
 from psi.retrieval.ranking import Ranking
 
 Search = Callable[[Sequence[Question], Sequence[str], int], list[Ranking]]
@@ -155,8 +156,8 @@ class Agent(Component):
 def merged(rankings: Sequence[Ranking], k: int, merge: Merge = "score") -> Ranking:
     """Each passage once, with its best score over the rankings; the k best, ties by id.
 
-    >>> merged([Ranking(("a", "b"), (0.9, 0.2)), Ranking(("b", "c"), (0.5, 0.1))], k=2)
-    Ranking(ids=('a', 'b'), scores=(0.9, 0.5))
+    >>> merged([Ranking(("a", "b"), (0.9, 0.2)), Ranking(("b", "c"), (0.5, 0.1))], k=2)[:2]
+    (('a', 'b'), (0.9, 0.5))
     """
     best: dict[str, float] = {}
     for ranking in rankings:
@@ -164,7 +165,8 @@ def merged(rankings: Sequence[Ranking], k: int, merge: Merge = "score") -> Ranki
         for id_, score in zip(ranking.ids, scores, strict=True):
             best[id_] = max(score, best.get(id_, score))
     order = sorted(best, key=lambda id_: (-best[id_], id_))[:k]
-    return Ranking(tuple(order), tuple(best[id_] for id_ in order))
+    usage = sum((ranking.usage for ranking in rankings), NO_USAGE)
+    return Ranking(tuple(order), tuple(best[id_] for id_ in order), usage)
 
 
 _STATUS: dict[str, Status] = {

@@ -10,7 +10,7 @@ from typing import Any
 from psi.agent.answer import Answer
 from psi.agent.policy import Decision, Step
 from psi.corpus.records import Passages, Question
-from psi.retrieval.ranking import Ranking
+from psi.retrieval.ranking import Ranking, ranking_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def trace_row(trace: Trace) -> dict[str, Any]:
         "question": trace.question.id,
         "text": trace.question.text,
         "answer": asdict(trace.answer),
-        "ranking": _ranking_row(trace.ranking),
+        "ranking": ranking_row(trace.ranking),
         "steps": [_step_row(step) for step in trace.steps],
     }
 
@@ -84,15 +84,11 @@ def _line(id_: str, score: float, passages: Passages) -> str:
     return f"  {score:.4f}  {id_}  {headline[:80]}"
 
 
-def _ranking_row(ranking: Ranking) -> dict[str, Any]:
-    return {"passages": list(ranking.ids), "scores": list(ranking.scores)}
-
-
 def _step_row(step: Step) -> dict[str, Any]:
     decision: Decision | None = step.decision
     return {
         "query": step.query,
-        **_ranking_row(step.ranking),
+        **ranking_row(step.ranking),
         "shown": [passage.id for passage in step.passages],
         "decision": None if decision is None else asdict(decision),
     }

@@ -7,9 +7,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 from psi.errors import InputError
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a document's text."""
+
+    document: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +25,8 @@ class Passage:
     """The retrieval unit, a leaf of every index.
 
     `document` is the id of the document it is a chunk of (None: it stands alone); `category` a class label, where the
-    corpus has one.
+    corpus has one. `span` says which characters of the document it is, where that is known: the chunks of a document
+    then hold every character of it at least once.
     """
 
     id: str
@@ -25,6 +34,7 @@ class Passage:
     text: str
     document: str | None = None
     category: str | None = None
+    span: Span | None = None
 
     @property
     def content(self) -> str:
@@ -40,7 +50,8 @@ class Question:
     (empty: left out of recall). `hops` is the number of passages that must be combined (None: unknown). `kind` is the
     benchmark's own type label. `document` scopes the question to one document. `answerable` is False where the right
     reaction is to say that the corpus does not tell. `steps` are the benchmark's own sub-questions in order, earlier
-    answers filled in (empty: it has none).
+    answers filled in (empty: it has none). `spans` are the characters that support the answer, for benchmarks whose gold
+    is characters of documents; `gold` then are the passages that hold some of them.
     """
 
     id: str
@@ -52,6 +63,7 @@ class Question:
     document: str | None = None
     answerable: bool = True
     steps: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
 
 
 class Passages(Sequence[Passage]):

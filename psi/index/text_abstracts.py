@@ -230,4 +230,9 @@ def _facts(calls: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     if cut:
         log.warning("%d of %d nodes have more text than the language model reads at once: it was cut.", cut, len(calls))
     counted = ("shortened", "dropped", "truncated", "prompt_tokens", "completion_tokens", "attempts")
-    return {"abstracts": len(calls), "nodes_cut": cut, **{name: sum(row[name] for row in calls) for name in counted}}
+    return {
+        "abstracts": len(calls),
+        "calls": len(calls),
+        "nodes_cut": cut,
+        **{name: sum(row[name] for row in calls) for name in counted},
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -41,6 +42,25 @@ class Reply(NamedTuple):
     completion_tokens: int
     truncated: bool = False
     attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Chat model calls and their tokens, counted as if no reply came from a cache."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
+
+NO_USAGE = Usage()
 
 
 @runtime_checkable

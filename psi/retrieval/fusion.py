@@ -11,6 +11,7 @@ from pydantic import Field, PositiveInt
 
 from psi.component import Component
 from psi.corpus.records import Passages
+from psi.models.protocols import NO_USAGE
 from psi.retrieval.ranking import Index, Ranking, Retriever
 from psi.retrieval.top_k import check_k
 from psi.store import Store
@@ -23,7 +24,8 @@ def reciprocal_rank_fusion(rankings: Sequence[Ranking], k: int, constant: int = 
         for rank, passage in enumerate(ranking.ids, start=1):
             scores[passage] += 1 / (constant + rank)
     best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
-    return Ranking(tuple(passage for passage, _ in best), tuple(score for _, score in best))
+    usage = sum((ranking.usage for ranking in rankings), NO_USAGE)
+    return Ranking(tuple(passage for passage, _ in best), tuple(score for _, score in best), usage)
 
 
 @dataclass(frozen=True, kw_only=True)

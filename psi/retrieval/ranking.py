@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from psi.corpus.records import Passages, Question
+from psi.models.protocols import NO_USAGE, Usage
 from psi.store import Store
 
 
 class Ranking(NamedTuple):
-    """Passage ids, best first, with their scores. Ids are distinct; equal scores stand in the order of their ids."""
+    """Passage ids, best first, with their scores. Ids are distinct; equal scores stand in the order of their ids.
+
+    `usage` is what chat models were asked to find it.
+    """
 
     ids: tuple[str, ...]
     scores: tuple[float, ...]
+    usage: Usage = NO_USAGE
+
+
+def ranking_row(ranking: Ranking) -> dict[str, Any]:
+    """The ranking as JSON data."""
+    row = {"passages": list(ranking.ids), "scores": list(ranking.scores)}
+    return row if ranking.usage == NO_USAGE else {**row, "usage": list(astuple(ranking.usage))}
+
+
+def ranking_of(row: Mapping[str, Any]) -> Ranking:
+    """The ranking in a row."""
+    return Ranking(tuple(row["passages"]), tuple(row["scores"]), Usage(*row.get("usage", ())))
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ from pydantic import Field, PositiveInt
 from psi.component import Component
 from psi.corpus.records import Passages
 from psi.errors import InputError
+from psi.models.protocols import NO_USAGE
 from psi.retrieval.ranking import Index, Ranking, Retriever
 from psi.retrieval.top_k import check_k, check_questions
 from psi.store import Store
@@ -64,12 +65,16 @@ class RerankedIndex:
         pool = max(self._config.pool, k)
         by_index = [index.search(questions, pool) for index in self._indexes]
         pooled = [_union(rankings) for rankings in zip(*by_index, strict=True)]
+        usages = [sum((r.usage for r in rankings), NO_USAGE) for rankings in zip(*by_index, strict=True)]
         scores = self._scores([
             (question, self._passages.by_id(id_).content)
             for question, ids in zip(questions, pooled, strict=True)
             for id_ in ids
         ])  # fmt: skip
-        return [self._ranked(question, ids, scores, k) for question, ids in zip(questions, pooled, strict=True)]
+        return [
+            self._ranked(question, ids, scores, k)._replace(usage=usage)
+            for question, ids, usage in zip(questions, pooled, usages, strict=True)
+        ]
 
     def _ranked(self, question: str, ids: Sequence[str], scores: Mapping[tuple[str, str], float], k: int) -> Ranking:
         found = {id_: scores[question, self._passages.by_id(id_).content] for id_ in ids}
