@@ -26,8 +26,9 @@ from omegaconf.errors import OmegaConfBaseException
 from experiments.cell import Cell, run_cell
 from experiments.complaints import CONF, explained, is_about_groups
 from experiments.compose import masked, run_from, unused
+from experiments.launchers.plugins import offer_plugins
 from experiments.outcome import JobOutcome, note_outcome
-from psi.errors import ConfigError, PsiError, StoreError
+from psi.errors import ConfigError, LostWorkerError, PsiError, StoreError
 
 log = logging.getLogger(__name__)
 REFUSALS = (HydraException, OmegaConfBaseException, PsiError)
@@ -40,8 +41,9 @@ def main() -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra would print and exit by itself; its errors are explained here
     try:
         _check_store(sys.argv[1:])
+        offer_plugins()
         _job()
-    except StoreError as error:
+    except (StoreError, LostWorkerError) as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from None
     except (*REFUSALS, ValueError) as error:

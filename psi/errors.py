@@ -17,6 +17,10 @@ class StoreError(PsiError):
     """An artefact that is missing, incomplete, altered or in use."""
 
 
+class LostWorkerError(PsiError):
+    """A process that worked on a part of a sweep is gone; what it had finished is kept."""
+
+
 class ModelError(PsiError):
     """A model call that failed.
 

@@ -1,0 +1,1 @@
+"""Launchers of sweeps beyond those that come as Hydra plugins."""
