@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from experiments.deadline import deadline
 from experiments.settings import Run
 from experiments.stages.agent import AgentRun, agent_stage
 from experiments.stages.answers import Answers, answers_stage
@@ -69,7 +70,7 @@ def run_cell(run: Run, dataset: str, config: str) -> Cell:
     Raises:
         StoreError: the same run is going on in another process, or the store can't be written.
     """
-    store, folder = Store(run.store), cell_folder(run, dataset)
+    store, folder = Store(run.store, locks=run.locks), cell_folder(run, dataset)
     with store.lock(f"cell-{folder.name}", wait=False):
         cell = _attempted(run, dataset, folder.name, store)
         with writing(folder):
@@ -102,7 +103,8 @@ def _attempted(run: Run, dataset: str, name: str, store: Store) -> Cell:
         "settings": run.identity(),
     }
     try:
-        stages, costs, failed = _stages(run, store)
+        with deadline(run.max_hours):
+            stages, costs, failed = _stages(run, store)
     except Exception as error:  # whatever stops one cell must not stop the others of the sweep
         log.error("%s on %s failed: %s", run.name, dataset, error, exc_info=not isinstance(error, PsiError))
         return Cell(**facts, status="failed", error=_sentence(error))

@@ -15,7 +15,7 @@ from psi.component import Component, did_you_mean, required_settings, settings_o
 from psi.errors import ConfigError, PsiError
 
 # keys of the composed configuration that components refer to by interpolation
-SHARED = ("embedder", "llm", "abstracts", "reranker", "beam", "hop_budget")
+SHARED = ("budget", "embedder", "llm", "abstracts", "reranker", "beam", "hop_budget")
 _SECRET = re.compile(r"(?i)(key|token|secret|password)s?$")
 
 

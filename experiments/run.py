@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -26,8 +27,10 @@ from omegaconf.errors import OmegaConfBaseException
 from experiments.cell import Cell, run_cell
 from experiments.complaints import CONF, explained, is_about_groups
 from experiments.compose import masked, run_from, unused
+from experiments.deadline import STARTED
 from experiments.launchers.plugins import offer_plugins
 from experiments.outcome import JobOutcome, note_outcome
+from experiments.trackers.report import tell
 from psi.errors import ConfigError, LostWorkerError, PsiError, StoreError
 
 log = logging.getLogger(__name__)
@@ -37,6 +40,7 @@ REFUSALS = (HydraException, OmegaConfBaseException, PsiError)
 def main() -> None:
     """The command line: configuration errors end as one sentence and exit code 2, never as a traceback."""
     os.environ.setdefault("PSI_RUN_ID", f"{datetime.now():%Y-%m-%d_%H-%M-%S}-{os.getpid()}")
+    os.environ.setdefault(STARTED, str(time.time()))
     logging.raiseExceptions = False  # a log file on a full disk must not bury what is said about the disk
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra would print and exit by itself; its errors are explained here
     try:
@@ -88,7 +92,9 @@ def _run(config: DictConfig, dataset: str) -> Cell:
     deep = [name for name in run.metrics if (cut := re.search(r"@(\d+)$", name)) and int(cut[1]) > run.k]
     if deep:
         log.warning("k=%d: no more passages are retrieved, so %s can't see further down", run.k, ", ".join(deep))
-    return run_cell(run, dataset, masked(config))
+    cell = run_cell(run, dataset, masked(config))
+    tell(run.tracker, cell, Path(run.store))
+    return cell
 
 
 def _file_of(message: str, choices: Mapping[str, str | None]) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
+from experiments.trackers.protocol import NoTracker, Tracker
 from psi.agent.loop import Agent
 from psi.agent.reader import Reader
 from psi.component import Component, runtime
 from psi.corpus.loader import Loader
 from psi.metrics import metric
 from psi.retrieval.ranking import QuestionRanker, Retriever
+from psi.store import Locking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,10 @@ class Run(Component):
     k: passages retrieved for each question.
     context: passages that the reader is given, and the agent in each of its steps.
     max_fail_rate: share of failed answers above which the run counts as failed.
+    max_hours: wall time of one start, all its cells together; None: no limit.
+    tracker: who is told of the cell when it has ended.
+    locks: how processes keep out of each other's way: `system`, by the file system's own locks; `lease`, by files that
+        are kept fresh, for shared file systems without locks.
     store: folder of all artefacts.
 
     Raises:
@@ -53,6 +59,9 @@ class Run(Component):
     k: PositiveInt = 10
     context: PositiveInt = 5
     max_fail_rate: Annotated[float, Field(ge=0, le=1)] = runtime(0.02)
+    max_hours: PositiveFloat | None = runtime(None)
+    tracker: Tracker = runtime(NoTracker())
+    locks: Locking = runtime("system")
     store: Annotated[str, Field(min_length=1)] = runtime("runs")
 
     def __post_init__(self) -> None:

@@ -21,6 +21,10 @@ class LostWorkerError(PsiError):
     """A process that worked on a part of a sweep is gone; what it had finished is kept."""
 
 
+class TimeLimitError(PsiError):
+    """The time that was given is over; what is finished is kept."""
+
+
 class ModelError(PsiError):
     """A model call that failed.
 

@@ -15,6 +15,7 @@ from pydantic import NonNegativeInt
 
 from psi.component import Component, runtime
 from psi.errors import ModelError, StoreError
+from psi.models.budget import Budget
 from psi.models.protocols import Conversation, Form, Reply
 from psi.store.digest import digest
 
@@ -36,10 +37,12 @@ class CachedChat(Component, abc.ABC):
 
     cache: file of the replies, for any number of models and processes of one machine; None: ask every time.
     repeat: number of the repetition, added to the seed: a repeated experiment gets replies of its own.
+    budget: limit on the calls; those beyond it fail with the kind `budget`.
     """
 
     cache: str | None = runtime(None)
     repeat: NonNegativeInt = 0
+    budget: Budget = runtime(Budget())
 
     @abc.abstractmethod
     def ask(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> Iterator[Asked]:
@@ -56,20 +59,35 @@ class CachedChat(Component, abc.ABC):
         """
         shapes = [None] * len(conversations) if forms is None else list(forms)
         if self.cache is None:
-            results = dict(self.ask(conversations, shapes))
+            results = dict(self._asked(conversations, shapes))
             return [results[place] for place in range(len(conversations))]
         keys = self._keys(conversations, shapes)
         with call_cache(self.cache) as cache:
             found: dict[str, Reply | ModelError] = {**cache.find(keys)}
             asked = [place for place, key in enumerate(keys) if key not in found and key not in keys[:place]]
             if asked:
-                for number, result in self.ask([conversations[n] for n in asked], [shapes[n] for n in asked]):
+                for number, result in self._asked([conversations[n] for n in asked], [shapes[n] for n in asked]):
                     found[keys[asked[number]]] = result
                     if isinstance(result, Reply) and result.text.strip():
                         cache.keep(keys[asked[number]], result)
         if len(asked) < len(keys):
             log.info("%d of %d replies came from %s", len(keys) - len(asked), len(keys), self.cache)
         return [_counted_once(found[key], place in asked) for place, key in enumerate(keys)]
+
+    def _asked(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> Iterator[Asked]:
+        """Every result as it comes, as far as the budget goes; the others fail."""
+        refusal = self.budget.refusal()
+        left = set(range(len(conversations)))
+        if refusal is None:
+            for number, result in self.ask(conversations, forms):
+                left.remove(number)
+                yield number, result
+                tokens = result.prompt_tokens + result.completion_tokens if isinstance(result, Reply) else 0
+                self.budget.spend(result.attempts, tokens)
+                if left and (refusal := self.budget.refusal()) is not None:
+                    break  # ends the generator: calls that have not begun are not made
+        if refusal is not None:
+            yield from ((number, refusal) for number in sorted(left))
 
     def _keys(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> list[str]:
         identity = self.identity()

@@ -3,10 +3,11 @@
 from psi.store.digest import canonical, digest, file_digest
 from psi.store.paths import safe_name
 from psi.store.rows import RowLog, read_rows, write_rows
-from psi.store.store import Artifact, Stage, Store, open_artifact, writing
+from psi.store.store import Artifact, Locking, Stage, Store, open_artifact, writing
 
 __all__ = [
     "Artifact",
+    "Locking",
     "RowLog",
     "Stage",
     "Store",

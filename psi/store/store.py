@@ -6,6 +6,7 @@ whole, with a `manifest.json` inside; a folder without the suffix is therefore c
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import errno
 import json
@@ -19,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from filelock import FileLock, Timeout
+from filelock import FileLock, LeaseCompromise, SoftFileLease, Timeout
 
 from psi.errors import StoreError
 from psi.store.digest import digest, file_digest
@@ -29,8 +30,10 @@ from psi.store.manifest import environment
 from psi.store.paths import safe_name
 
 log = logging.getLogger(__name__)
+Locking = Literal["system", "lease"]
 SCHEMA = 1
 MANIFEST = "manifest.json"
+LEASE = 60.0  # seconds
 HASHED = 2**28  # bytes: larger files are compared by their size alone, so that they open in no time
 _DISK_TROUBLE = {
     errno.EACCES,
@@ -90,10 +93,13 @@ class Store:
 
     Args:
         root: where artefacts live; created on first use.
+        locks: `system`: the file system's own locks, which end with the process that holds them, however it ends.
+            `lease`: files that their holder keeps fresh and that others take over after LEASE seconds of silence, for
+            shared file systems on which locks do not reach other machines.
     """
 
-    def __init__(self, root: str | os.PathLike[str]):
-        self.root = Path(root)
+    def __init__(self, root: str | os.PathLike[str], *, locks: Locking = "system"):
+        self.root, self._locks = Path(root), locks
         self._recordings: list[list[Artifact]] = []
 
     @classmethod
@@ -152,7 +158,7 @@ class Store:
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[None]:
-        """Hold a named lock. The system frees it when the process ends, however it ends.
+        """Hold a named lock. It is freed when the process ends, however it ends.
 
         Raises:
             StoreError: it is held by another process and `wait` is false (the message names the process).
@@ -161,7 +167,7 @@ class Store:
         with writing(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
         owner = path.with_suffix(".owner")
-        lock = FileLock(path)
+        lock = FileLock(path) if self._locks == "system" else _lease(path.with_suffix(".lease"))
         try:
             lock.acquire(timeout=0)
         except Timeout:
@@ -190,6 +196,16 @@ class Store:
         artifact = replace(_open(final, stage), made=True)
         log.info("made %s in %.1f s", stage.name, artifact.seconds)
         return artifact
+
+
+def _lease(path: Path) -> SoftFileLease:
+    def lost(compromise: LeaseCompromise) -> None:
+        log.error(
+            "the lease %s was lost (%s): another process may be at the same work, so this one stops", path, compromise
+        )
+        _thread.interrupt_main()
+
+    return SoftFileLease(path, lease_duration=LEASE, on_compromise=lost)
 
 
 def _fill(work: Path, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], resumable: bool) -> None:

@@ -1,0 +1,1 @@
+"""Where finished cells are told of: experiment trackers, one a file."""
