@@ -184,6 +184,7 @@ def _costs(benchmark: Benchmark, stages: Mapping[str, Artifact]) -> dict[str, An
         costs["agent_steps_per_question"] = worked["agent"].facts["mean_steps"]
     if "answers" in worked:
         costs["answer_ms_per_question"] = _ms(worked["answers"])
+        costs["answered"] = sum(worked["answers"].facts["statuses"].values())
     if worked:
         once = {work.digest: work for work in worked.values()}.values()  # an agent that answers is both
         costs |= {tokens: sum(work.facts[tokens] for work in once) for tokens in ("prompt_tokens", "completion_tokens")}

@@ -11,8 +11,10 @@ from typing import Any
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig
+from pydantic import TypeAdapter
 
 from experiments.cell import Cell
+from experiments.plan import Plan, show_plans
 from experiments.tables import show_cells
 from psi.errors import PsiError
 from psi.store import writing
@@ -22,11 +24,15 @@ NOTE = "outcome.json"
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """One job: its cell, the store that holds it, and whether its configuration was refused."""
+    """One job: its cell, the store that holds it, whether its configuration was refused; of a dry run, the plan."""
 
     store: str
-    cell: Cell
-    refused: bool
+    cell: Cell | None
+    refused: bool = False
+    plan: Plan | None = None
+
+
+_OUTCOME = TypeAdapter(JobOutcome)
 
 
 def note_outcome(folder: Path, outcome: JobOutcome) -> None:
@@ -60,23 +66,30 @@ def _finish(folder: Path) -> None:
         return
     if all(job.refused for job in jobs):
         raise SystemExit(2)
-    try:
-        show_cells([(Path(job.store), job.cell) for job in _distinct(jobs)])
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(1) from error
-    if any(job.cell.status != "ok" for job in jobs):
+    show_plans([job.plan for job in jobs if job.plan is not None])
+    cells = _distinct(jobs)
+    if cells:
+        try:
+            show_cells(cells)
+        except PsiError as error:
+            sys.stderr.write(f"{error}\n")
+            raise SystemExit(1) from error
+    if any(cell.status != "ok" for _, cell in cells):
         raise SystemExit(1)
 
 
-def _distinct(jobs: Sequence[JobOutcome]) -> list[JobOutcome]:
-    """The last outcome of every run: a sweep may name one twice."""
-    return list({(job.store, job.cell.digest or place): job for place, job in enumerate(jobs)}.values())
+def _distinct(jobs: Sequence[JobOutcome]) -> list[tuple[Path, Cell]]:
+    """The last outcome of every run, with its store: a sweep may name one twice."""
+    placed = {
+        (job.store, job.cell.digest or place): (Path(job.store), job.cell)
+        for place, job in enumerate(jobs)
+        if job.cell is not None
+    }
+    return list(placed.values())
 
 
 def _read(path: Path) -> JobOutcome:
-    note = json.loads(path.read_text(encoding="utf-8"))
-    return JobOutcome(note["store"], Cell(**note["cell"]), note["refused"])
+    return _OUTCOME.validate_python(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _job_number(path: Path) -> tuple[int, str]:

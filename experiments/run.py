@@ -30,6 +30,7 @@ from experiments.compose import masked, run_from, unused
 from experiments.deadline import STARTED
 from experiments.launchers.plugins import offer_plugins
 from experiments.outcome import JobOutcome, note_outcome
+from experiments.plan import Plan, plan
 from experiments.trackers.report import tell
 from psi.errors import ConfigError, LostWorkerError, PsiError, StoreError
 
@@ -44,6 +45,7 @@ def main() -> None:
     logging.raiseExceptions = False  # a log file on a full disk must not bury what is said about the disk
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra would print and exit by itself; its errors are explained here
     try:
+        sys.argv = ["dry_run=true" if argument == "--dry-run" else argument for argument in sys.argv]
         _check_store(sys.argv[1:])
         offer_plugins()
         _job()
@@ -72,18 +74,19 @@ def _check_store(arguments: Sequence[str]) -> None:
 def _job(config: DictConfig) -> None:
     choices = HydraConfig.get().runtime.choices
     dataset, method = str(choices.get("dataset")), str(choices.get("method"))
-    refused = False
+    store = str(config.store)
     try:
-        cell = _run(config, dataset)
+        done = _run(config, dataset)
+        outcome = JobOutcome(store, None, plan=done) if isinstance(done, Plan) else JobOutcome(store, done)
     except (PsiError, OmegaConfBaseException) as error:  # refused before it began: the sweep's other jobs still run
-        refused = isinstance(error, (ConfigError, OmegaConfBaseException))
         message = explained(error, ())
         log.error("%s on %s: %s%s", method, dataset, message, _file_of(message, choices))
         cell = Cell(dataset, method, 0, "", "failed", f"{type(error).__name__}: {message}")
-    note_outcome(Path(HydraConfig.get().runtime.output_dir), JobOutcome(str(config.store), cell, refused))
+        outcome = JobOutcome(store, cell, refused=isinstance(error, (ConfigError, OmegaConfBaseException)))
+    note_outcome(Path(HydraConfig.get().runtime.output_dir), outcome)
 
 
-def _run(config: DictConfig, dataset: str) -> Cell:
+def _run(config: DictConfig, dataset: str) -> Cell | Plan:
     run = run_from(config)
     given = {override.lstrip("+~").split("=")[0] for override in HydraConfig.get().overrides.task}
     for key in sorted(given & set(unused(config))):
@@ -92,6 +95,8 @@ def _run(config: DictConfig, dataset: str) -> Cell:
     deep = [name for name in run.metrics if (cut := re.search(r"@(\d+)$", name)) and int(cut[1]) > run.k]
     if deep:
         log.warning("k=%d: no more passages are retrieved, so %s can't see further down", run.k, ", ".join(deep))
+    if run.dry_run:
+        return plan(run, dataset)
     cell = run_cell(run, dataset, masked(config))
     tell(run.tracker, cell, Path(run.store))
     return cell

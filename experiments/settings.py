@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from experiments.trackers.protocol import NoTracker, Tracker
 from psi.agent.loop import Agent
@@ -26,6 +26,23 @@ class Method(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Prices(Component):
+    """What things cost, in any one currency.
+
+    hour: an hour of the machine that the harness runs on.
+    prompt, completion: a million tokens of chat models.
+    """
+
+    hour: NonNegativeFloat = runtime(0.0)
+    prompt: NonNegativeFloat = runtime(0.0)
+    completion: NonNegativeFloat = runtime(0.0)
+
+    def of(self, seconds: float, prompt_tokens: float, completion_tokens: float) -> float:
+        """The price of so much time and so many tokens."""
+        return self.hour * seconds / 3600 + (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run(Component):
     """One cell of a sweep: a dataset, a method, a reader, perhaps an agent, and how much of each.
 
@@ -38,6 +55,8 @@ class Run(Component):
     context: passages that the reader is given, and the agent in each of its steps.
     max_fail_rate: share of failed answers above which the run counts as failed.
     max_hours: wall time of one start, all its cells together; None: no limit.
+    prices: what time and tokens cost, for plans and tables.
+    dry_run: only say what would be done.
     tracker: who is told of the cell when it has ended.
     locks: how processes keep out of each other's way: `system`, by the file system's own locks; `lease`, by files that
         are kept fresh, for shared file systems without locks.
@@ -60,6 +79,8 @@ class Run(Component):
     context: PositiveInt = 5
     max_fail_rate: Annotated[float, Field(ge=0, le=1)] = runtime(0.02)
     max_hours: PositiveFloat | None = runtime(None)
+    prices: Prices = runtime(Prices())
+    dry_run: bool = runtime(False)
     tracker: Tracker = runtime(NoTracker())
     locks: Locking = runtime("system")
     store: Annotated[str, Field(min_length=1)] = runtime("runs")
