@@ -31,6 +31,7 @@ from experiments.deadline import STARTED
 from experiments.launchers.plugins import offer_plugins
 from experiments.outcome import JobOutcome, note_outcome
 from experiments.plan import Plan, plan
+from experiments.servers import check_servers
 from experiments.trackers.report import tell
 from psi.errors import ConfigError, LostWorkerError, PsiError, StoreError
 
@@ -97,6 +98,8 @@ def _run(config: DictConfig, dataset: str) -> Cell | Plan:
         log.warning("k=%d: no more passages are retrieved, so %s can't see further down", run.k, ", ".join(deep))
     if run.dry_run:
         return plan(run, dataset)
+    if run.check_servers:
+        check_servers(run, dataset)
     cell = run_cell(run, dataset, masked(config))
     tell(run.tracker, cell, Path(run.store))
     return cell

@@ -56,6 +56,7 @@ class Run(Component):
     max_fail_rate: share of failed answers above which the run counts as failed.
     max_hours: wall time of one start, all its cells together; None: no limit.
     prices: what time and tokens cost, for plans and tables.
+    check_servers: ask model servers whether they are there before work begins that may need them.
     dry_run: only say what would be done.
     tracker: who is told of the cell when it has ended.
     locks: how processes keep out of each other's way: `system`, by the file system's own locks; `lease`, by files that
@@ -80,6 +81,7 @@ class Run(Component):
     max_fail_rate: Annotated[float, Field(ge=0, le=1)] = runtime(0.02)
     max_hours: PositiveFloat | None = runtime(None)
     prices: Prices = runtime(Prices())
+    check_servers: bool = runtime(True)
     dry_run: bool = runtime(False)
     tracker: Tracker = runtime(NoTracker())
     locks: Locking = runtime("system")

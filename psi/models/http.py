@@ -18,6 +18,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat
 
 from psi.component import Component, runtime
 from psi.errors import ConfigError, ModelError
+from psi.models.endpoints import Endpoint, Endpoints
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -27,6 +28,8 @@ Result = TypeVar("Result")
 
 RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 FIRST_WAIT_SECONDS = 0.5
+CHECK_SECONDS = 10.0
+NO_LIST = frozenset({"http_404", "http_405", "http_501"})  # of a server that works but can't tell its models
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,7 @@ class HttpServer(Component):
     """What every backend on an OpenAI-compatible server needs.
 
     base_url: address with its version part, such as `http://localhost:8000/v1`, without user name, password or query.
+    replicas: addresses of further servers of the same model; calls go to the least busy one that works.
     model: the server's name of the model.
     api_key_env: name of the environment variable that holds the key; None: the server wants no key.
     timeout: seconds until a call counts as failed.
@@ -43,6 +47,7 @@ class HttpServer(Component):
     """
 
     base_url: str
+    replicas: tuple[str, ...] = runtime(())
     model: str
     api_key_env: str | None = None
     timeout: PositiveFloat = runtime(120.0)
@@ -51,14 +56,13 @@ class HttpServer(Component):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        parts = urlsplit(self.base_url)
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ConfigError(f"{type(self).__name__}: base_url must look like http://localhost:8000/v1.")
-        if parts.username or parts.password or parts.query:
-            raise ConfigError(
-                f"{type(self).__name__}: base_url holds a user name, password or query. Keep secrets out of settings: "
-                "put the key into an environment variable and its name into api_key_env."
-            )
+        for address in self.addresses:
+            _check_address(type(self).__name__, address)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Of all servers."""
+        return (self.base_url, *self.replicas)
 
     def identity(self) -> dict[str, Any]:
         """The settings; which variable holds the key changes nothing."""
@@ -77,15 +81,37 @@ class HttpServer(Component):
         attempt = 0
         while True:
             attempt += 1
-            try:
-                return request(self._client), attempt
-            except (OpenAIError, UnreadableReplyError, json.JSONDecodeError) as error:
-                failure = self._failure(error, attempt)
-                if not failure.retryable or attempt > self.retries:
-                    raise failure from None
-                wait = self._wait(error, attempt)
-                log.warning("%s Trying again in %.1f s (%d of %d).", failure, wait, attempt, self.retries)
-                time.sleep(wait)
+            with self._endpoints.one() as endpoint:
+                try:
+                    return request(endpoint.client), attempt
+                except (OpenAIError, UnreadableReplyError, json.JSONDecodeError) as error:
+                    failure = self._failure(endpoint.address, error, attempt)
+                    if not failure.retryable or attempt > self.retries:
+                        raise failure from None
+                    wait = 0.0 if self._endpoints.failed(endpoint, failure) else self._wait(error, attempt)
+            log.warning("%s Trying again in %.1f s (%d of %d).", failure, wait, attempt, self.retries)
+            time.sleep(wait)
+
+    def check(self) -> dict[str, str | None]:
+        """Ask every server which models it has: what is wrong with it by its address, None where nothing is.
+
+        Raises:
+            ConfigError: the variable named by api_key_env is not set.
+        """
+        return {endpoint.address: self._trouble(endpoint) for endpoint in self._endpoints}
+
+    def _trouble(self, endpoint: Endpoint) -> str | None:
+        from openai import OpenAIError
+
+        try:
+            models = [each.id for each in endpoint.client.with_options(timeout=CHECK_SECONDS).models.list()]
+        except (OpenAIError, json.JSONDecodeError) as error:
+            return str(self._failure(endpoint.address, error, 1))
+        return (
+            None
+            if self.model in models
+            else f"it has no model {self.model!r} but {', '.join(sorted(models)) or 'none'}"
+        )
 
     @cached_property
     def _key(self) -> str | None:
@@ -100,18 +126,21 @@ class HttpServer(Component):
         return key
 
     @cached_property
-    def _client(self) -> OpenAI:
+    def _endpoints(self) -> Endpoints:
+        return Endpoints(self.addresses, self._connect)
+
+    def _connect(self, address: str) -> OpenAI:
         from openai import OpenAI
 
         # a key is always given: without one the client would send OPENAI_API_KEY to whatever server this is
-        return OpenAI(base_url=self.base_url, api_key=self._key or "none", timeout=self.timeout, max_retries=0)
+        return OpenAI(base_url=address, api_key=self._key or "none", timeout=self.timeout, max_retries=0)
 
-    def _failure(self, error: Exception, attempt: int) -> ModelError:
+    def _failure(self, address: str, error: Exception, attempt: int) -> ModelError:
         kind, retryable = _kind(error)
         detail = f"{type(error).__name__}: {error}"
         if self._key:
             detail = detail.replace(self._key, "***")
-        message = f"{self.model} at {self.base_url} failed ({kind}): {detail[:300]}"
+        message = f"{self.model} at {address} failed ({kind}): {detail[:300]}"
         return ModelError(message, kind=kind, retryable=retryable, attempts=attempt)
 
     def _wait(self, error: Exception, attempt: int) -> float:
@@ -119,6 +148,17 @@ class HttpServer(Component):
         # full jitter: clients that failed together must not come back together
         wait = asked if asked is not None else random.uniform(0.5, 1.0) * FIRST_WAIT_SECONDS * 2 ** (attempt - 1)
         return min(wait, self.longest_wait)
+
+
+def _check_address(component: str, address: str) -> None:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigError(f"{component}: base_url must look like http://localhost:8000/v1.")
+    if parts.username or parts.password or parts.query:
+        raise ConfigError(
+            f"{component}: base_url holds a user name, password or query. Keep secrets out of settings: "
+            "put the key into an environment variable and its name into api_key_env."
+        )
 
 
 class UnreadableReplyError(Exception):

@@ -56,7 +56,7 @@ class HttpChat(HttpServer, CachedChat):
         Raises:
             ConfigError: the variable named by api_key_env is not set.
         """
-        self._client  # noqa: B018 - made here once: the threads share it
+        self._endpoints  # noqa: B018 - made here once: the threads share it
         pool = ThreadPoolExecutor(max_workers=self.concurrency)
         try:
             calls = {pool.submit(self._one, *pair): n for n, pair in enumerate(zip(conversations, forms, strict=True))}
