@@ -76,18 +76,20 @@ class CachedChat(Component, abc.ABC):
 
     def _asked(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> Iterator[Asked]:
         """Every result as it comes, as far as the budget goes; the others fail."""
-        refusal = self.budget.refusal()
-        left = set(range(len(conversations)))
-        if refusal is None:
-            for number, result in self.ask(conversations, forms):
+        granted = self.budget.reserve(len(conversations))
+        left = set(range(granted))
+        try:
+            for number, result in self.ask(conversations[:granted], forms[:granted]) if granted else ():
                 left.remove(number)
                 yield number, result
                 tokens = result.prompt_tokens + result.completion_tokens if isinstance(result, Reply) else 0
-                self.budget.spend(result.attempts, tokens)
-                if left and (refusal := self.budget.refusal()) is not None:
-                    break  # ends the generator: calls that have not begun are not made
-        if refusal is not None:
-            yield from ((number, refusal) for number in sorted(left))
+                if not self.budget.spend(result.attempts - 1, tokens):
+                    break  # which ends the generator: calls that have not begun are not made
+        finally:
+            if left:
+                self.budget.spend(-len(left), 0)
+        refused = sorted(left) + list(range(granted, len(conversations)))
+        yield from ((number, self.budget.refused()) for number in refused)
 
     def _keys(self, conversations: Sequence[Conversation], forms: Sequence[Form | None]) -> list[str]:
         identity = self.identity()

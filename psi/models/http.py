@@ -106,12 +106,10 @@ class HttpServer(Component):
         try:
             models = [each.id for each in endpoint.client.with_options(timeout=CHECK_SECONDS).models.list()]
         except (OpenAIError, json.JSONDecodeError) as error:
-            return str(self._failure(endpoint.address, error, 1))
-        return (
-            None
-            if self.model in models
-            else f"it has no model {self.model!r} but {', '.join(sorted(models)) or 'none'}"
-        )
+            failure = self._failure(endpoint.address, error, 1)
+            return None if failure.kind in NO_LIST else str(failure)
+        there = self.model in models or f"{self.model}:latest" in models  # as Ollama calls it
+        return None if there else f"it has no model {self.model!r} but {', '.join(sorted(models)) or 'none'}"
 
     @cached_property
     def _key(self) -> str | None:
