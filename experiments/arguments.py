@@ -1,0 +1,37 @@
+"""Command lines of `key=value` settings, checked against the component that receives them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TypeVar
+
+from omegaconf import OmegaConf
+
+from psi.component import Component, did_you_mean, required_settings, settings_of
+from psi.errors import ConfigError
+
+Settings = TypeVar("Settings", bound=Component)
+
+
+def settings_from(arguments: Sequence[str], component: type[Settings], usage: str | None) -> Settings:
+    """The component that the arguments describe. `-h` and `--help` print the usage and end the program.
+
+    Raises:
+        ConfigError: an argument that is no `key=value`, an unknown or missing key, a value of the wrong type.
+    """
+    if {"-h", "--help"} & set(arguments):
+        sys.stdout.write(usage or "")
+        raise SystemExit(0)
+    try:
+        given = OmegaConf.to_container(OmegaConf.from_dotlist(list(arguments)))
+    except Exception as error:  # of the YAML parser, in as many types as it has
+        raise ConfigError(f"cannot read {' '.join(arguments)}: settings are written key=value or key=[a,b].") from error
+    assert isinstance(given, dict)
+    for key in given:
+        if key not in settings_of(component):
+            raise ConfigError(f"unknown setting {key!r}.{did_you_mean(str(key), settings_of(component))}")
+    for key in required_settings(component):
+        if key not in given:
+            raise ConfigError(f"{key} is not given. Set it: {key}=VALUE.")
+    return component(**{str(key): value for key, value in given.items()})
