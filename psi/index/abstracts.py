@@ -17,7 +17,7 @@ from psi.corpus.records import Passages
 from psi.index.phrases import distinct_phrases, phrase_counts
 from psi.models.protocols import Embedder
 from psi.models.vectors import checked_vectors
-from psi.tree import Tree, mean_vectors
+from psi.tree import Hierarchy, mean_vectors
 
 
 class NodeAbstracts(NamedTuple):
@@ -36,7 +36,7 @@ class Abstracter(Protocol):
     """A way to describe an inner node by a vector, with or without a text."""
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
+        self, tree: Hierarchy, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
         """Describe every inner node. `folder` holds what an attempt that was stopped left, and becomes the artefact."""
         ...
@@ -51,7 +51,7 @@ class MeanAbstracts(Component):
     """No text: a node is the normalised mean of its children."""
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
+        self, tree: Hierarchy, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
         """Average bottom-up."""
         return NodeAbstracts(mean_vectors(tree, leaf_vectors), None)
@@ -70,7 +70,7 @@ class ExtractiveAbstracts(Component):
     longest: PositiveInt = 2
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
+        self, tree: Hierarchy, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
         """Extract keywords layer by layer and embed them."""
         counts, vocabulary = phrase_counts(passages.contents, self.longest)
@@ -78,7 +78,7 @@ class ExtractiveAbstracts(Component):
         for layer in tree.layers()[1:]:
             members = _membership(tree, layer)
             texts.update(zip(layer.tolist(), self._keywords(members, counts, vocabulary), strict=True))
-        inner = [texts[node] for node in range(tree.n_leaves, len(tree.parents))]
+        inner = [texts[node] for node in range(tree.n_leaves, tree.n_nodes)]
         vectors = np.array(leaf_vectors, dtype=np.float32)
         if inner:
             vectors = np.concatenate([vectors, checked_vectors(embedder.encode_passages(inner))])
@@ -108,7 +108,7 @@ class ExtractiveAbstracts(Component):
         return sorted(chosen, key=lambda phrase: (-leaves[phrase], chosen.index(phrase)))
 
 
-def _membership(tree: Tree, layer: NDArray[np.int64]) -> csr_matrix:
+def _membership(tree: Hierarchy, layer: NDArray[np.int64]) -> csr_matrix:
     """(nodes of the layer, n leaves) 0/1: which leaves lie under which node."""
     leaves = [tree.leaves_under(int(node)) for node in layer]
     starts = np.concatenate([[0], np.cumsum([len(under) for under in leaves])])

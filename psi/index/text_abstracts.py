@@ -24,7 +24,7 @@ from psi.index.fitting import Fitted, fitted
 from psi.models.protocols import ChatModel, Conversation, Embedder, Message, Reply
 from psi.models.vectors import checked_vectors
 from psi.store import RowLog, write_rows
-from psi.tree import Tree
+from psi.tree import Hierarchy
 
 log = logging.getLogger(__name__)
 CALLS = "calls.jsonl"
@@ -94,7 +94,7 @@ class TextAbstracts(Component, abc.ABC):
     batch_size: PositiveInt = runtime(512)
 
     def abstracts(
-        self, tree: Tree, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
+        self, tree: Hierarchy, passages: Passages, leaf_vectors: NDArray[np.float32], embedder: Embedder, folder: Path
     ) -> NodeAbstracts:
         """Write layer by layer, then embed.
 
@@ -126,7 +126,13 @@ class TextAbstracts(Component, abc.ABC):
         """The abstract in a reply; "" where there is none."""
 
     def _write_layer(
-        self, tree: Tree, height: int, nodes: list[int], passages: Passages, rows: RowLog, told: Callable[[int], object]
+        self,
+        tree: Hierarchy,
+        height: int,
+        nodes: list[int],
+        passages: Passages,
+        rows: RowLog,
+        told: Callable[[int], object],
     ) -> None:
         failures: dict[int, ModelError] = {}
         for batch in _batches([node for node in nodes if str(node) not in rows.rows], self.batch_size):
@@ -209,7 +215,7 @@ def _conversation(instruction: str, texts: Sequence[str]) -> Conversation:
     return (Message("user", "\n\n".join([instruction, *parts])),)
 
 
-def _children_texts(tree: Tree, node: int, passages: Passages, rows: RowLog) -> list[str]:
+def _children_texts(tree: Hierarchy, node: int, passages: Passages, rows: RowLog) -> list[str]:
     return [
         passages[child].content if child < tree.n_leaves else rows.rows[str(child)]["text"]
         for child in tree.children(node).tolist()

@@ -9,6 +9,7 @@ from psi.tree.collapse import merge_and_collapse
 from psi.tree.compare import Agreement, agreement
 from psi.tree.dasgupta import cost_of_weights, dasgupta_cost
 from psi.tree.edges import Edges
+from psi.tree.hierarchy import Hierarchy
 from psi.tree.insert import Inserted, insert_leaves
 from psi.tree.rebalance import rebalance_tree
 from psi.tree.report import SpanningReport
@@ -24,6 +25,7 @@ __all__ = [
     "Approximate",
     "BuildReport",
     "Edges",
+    "Hierarchy",
     "Inserted",
     "SpanningReport",
     "StoredTree",

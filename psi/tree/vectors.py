@@ -12,7 +12,7 @@ from psi.tree.weights import Floats, Ids, dot64
 from psi.tree.workers import in_pieces
 
 if TYPE_CHECKING:
-    from psi.tree.tree import Tree
+    from psi.tree.hierarchy import Hierarchy
 
 ALREADY_UNIT = 2.0**-22  # what rounding to float32 can leave; such rows stay as they are, so that twice is as once
 CANCELLED = 1e-12  # a sum of unit vectors shorter than this is rounding noise without a direction
@@ -64,7 +64,7 @@ def _normalise(rows: Floats, out: Floats, start: int, stop: int) -> None:
             out[i, k] = np.float32(rows[i, k] / length) if length > 0 else np.float32(0)
 
 
-def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
+def mean_vectors(tree: "Hierarchy", leaf_vectors: npt.ArrayLike) -> Floats:
     """A vector for every node, float32 (n_nodes, d): leaves normalised, an inner node the normalised mean of its children.
 
     Children whose vectors cancel out give a zero vector. Raises InputError if there is not one row a leaf.
@@ -79,7 +79,7 @@ def mean_vectors(tree: "Tree", leaf_vectors: npt.ArrayLike) -> Floats:
     return out
 
 
-def _average_layer(tree: "Tree", vectors: Floats, first: int, size: int) -> None:
+def _average_layer(tree: "Hierarchy", vectors: Floats, first: int, size: int) -> None:
     def average(start: int, stop: int) -> None:
         _average(vectors, first + start, first + stop, tree.child_offsets, tree.child_ids)
 
