@@ -15,6 +15,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def main() -> None:
         _job()
     except (StoreError, LostWorkerError) as error:
         sys.stderr.write(f"{error}\n")
+        raise SystemExit(1) from None
+    except BrokenExecutor as error:  # of joblib
+        sys.stderr.write(
+            f"a worker was lost ({type(error).__name__}). Start the same sweep again: what was finished is kept.\n"
+        )
         raise SystemExit(1) from None
     except (*REFUSALS, ValueError) as error:
         if not isinstance(error, REFUSALS) and not is_about_groups(error):

@@ -1,0 +1,207 @@
+"""A sweep under a killer, against the same sweep left in peace: do both end with the same bytes?
+
+    python -m experiments.bench.kill kills=40 launcher=joblib
+
+A sweep of 72 cells (six methods, three samples of questions, two depths, two contexts; a chat model behind HTTP answers) is
+started again and again; at random moments SIGKILL hits the whole process group or one of its processes. The sweep is then
+left to end, and every file of every stage is compared with an unbroken sweep by its sha256. Exit code 1 if any differs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from tqdm import tqdm
+
+from experiments.arguments import settings_from
+from psi.component import Component
+from psi.errors import PsiError
+from psi.store import open_artifact
+
+ROOT = Path(__file__).resolve().parents[2]
+SWEEP = (
+    "dataset=encyclopedia", "dataset.passages=200", "dataset.questions=60", "limit=30", "answers=6", "max_fail_rate=1",
+    "method=bm25,dense,rrf,psi_tree,psi,links", "seed=0,1,2", "k=5,10", "context=2,4", "reader=generate",
+    "llm=openai_compatible", "llm.model=echo", "llm.api_key_env=null",
+)  # fmt: skip
+CELLS = 6 * 3 * 2 * 2
+TIMED = "timings.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Component):
+    """How often to kill, under which launcher, in which folder (None: a temporary one), after how many seconds at most."""
+
+    kills: PositiveInt = 40
+    launcher: Literal["basic", "joblib", "submitit_local", "ray"] = "joblib"
+    folder: str | None = None
+    longest: PositiveFloat = 12.0
+    seed: NonNegativeInt = 0
+    out: str | None = None
+
+
+class Echo(BaseHTTPRequestHandler):
+    """A chat model whose reply depends on its prompt alone."""
+
+    def do_POST(self) -> None:
+        """Reply with a word made of the prompt's digest."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        word = hashlib.sha256(json.dumps(json.loads(body)["messages"]).encode()).hexdigest()[:6]
+        message = {"role": "assistant", "content": f"Answer: {word}"}
+        usage = {"prompt_tokens": len(body), "completion_tokens": 3, "total_tokens": len(body) + 3}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        content = json.dumps(
+            {"id": "1", "object": "chat.completion", "model": "echo", "choices": choices, "usage": usage}
+        )
+        time.sleep(0.05)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):  # the client was killed
+            self.wfile.write(content.encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@contextlib.contextmanager
+def echo_server() -> Iterator[str]:
+    """The address of a running server."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+
+
+def start(store: Path, url: str, launcher: str) -> subprocess.Popen[bytes]:
+    """Start the sweep in a process group of its own."""
+    arguments = ["-m", *SWEEP, f"llm.base_url={url}", f"store={store}", f"hydra/launcher={launcher}"]
+    if launcher == "joblib":
+        arguments.append("hydra.launcher.n_jobs=2")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "experiments.run", *arguments], cwd=ROOT, env=environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def kill_often(store: Path, url: str, request: Request) -> int:
+    """Start and kill until the number of kills is reached or the sweep has ended; returns the number of kills."""
+    chance, kills = random.Random(request.seed), 0
+    with tqdm(total=request.kills, desc="killing", unit="kill") as bar:
+        while kills < request.kills:
+            process = start(store, url, request.launcher)
+            while process.poll() is None and kills < request.kills:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(chance.uniform(0.5, request.longest))
+                    break
+                _kill(process, chance)
+                kills += 1
+                bar.update()
+            _end(process)
+            bar.set_postfix(cells=len(list(store.glob("cells/*/*/*/cell.json"))), refresh=False)
+    return kills
+
+
+def _kill(process: subprocess.Popen[bytes], chance: random.Random) -> None:
+    processes = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    members = [pid for pid in processes if _group(pid) == process.pid]
+    with contextlib.suppress(ProcessLookupError):
+        if chance.random() < 0.5 or not members:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            os.kill(chance.choice(members), signal.SIGKILL)
+
+
+def _group(pid: int) -> int | None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        return os.getpgid(pid)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def files(store: Path) -> dict[str, str]:
+    """sha256 of every result file of every stage, by its place; times left out."""
+    found = {}
+    for manifest in sorted(store.glob("stages/*/*/manifest.json")):
+        artifact = open_artifact(manifest.parent)
+        for name, facts in artifact.manifest["files"].items():
+            if name != TIMED:
+                found[f"{manifest.parent.relative_to(store)}/{name}"] = facts["sha256"]
+    return found
+
+
+def statuses(store: Path) -> dict[str, str]:
+    """How every cell ended."""
+    return {
+        path.parent.name: json.loads(path.read_text())["status"] for path in sorted(store.glob("cells/*/*/*/cell.json"))
+    }
+
+
+def measure(request: Request, folder: Path) -> dict[str, Any]:
+    """Run both sweeps, and compare them."""
+    with echo_server() as url:
+        began = time.perf_counter()
+        kills = kill_often(folder / "killed", url, request)
+        code = start(folder / "killed", url, request.launcher).wait()
+        killed_seconds, began = time.perf_counter() - began, time.perf_counter()
+        whole_code = start(folder / "whole", url, request.launcher).wait()
+        whole_seconds = time.perf_counter() - began
+    killed, whole = files(folder / "killed"), files(folder / "whole")
+    differing = sorted(name for name in killed.keys() | whole.keys() if killed.get(name) != whole.get(name))
+    return {
+        "launcher": request.launcher, "kills": kills, "cells": len(statuses(folder / "whole")), "files": len(whole),
+        "differing": differing, "equal_statuses": statuses(folder / "killed") == statuses(folder / "whole"),
+        "exit_codes": [code, whole_code], "seconds": [round(killed_seconds, 1), round(whole_seconds, 1)],
+    }  # fmt: skip
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, and tell."""
+    request = settings_from(arguments, Request, __doc__)
+    with tempfile.TemporaryDirectory(prefix="psi-kill-") as temporary:
+        result = measure(request, Path(request.folder or temporary))
+    text = json.dumps(result, indent=1)
+    sys.stdout.write(text + "\n")
+    if request.out is not None:
+        Path(request.out).write_text(text + "\n", encoding="utf-8")
+    good = (
+        not result["differing"]
+        and result["equal_statuses"]
+        and result["cells"] == CELLS
+        and result["exit_codes"] == [0, 0]
+    )
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    try:
+        raise SystemExit(main(sys.argv[1:]))
+    except PsiError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(2) from None
