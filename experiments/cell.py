@@ -74,7 +74,7 @@ def run_cell(run: Run, dataset: str, config: str) -> Cell:
     with store.lock(f"cell-{folder.name}", wait=False):
         cell = _attempted(run, dataset, folder.name, store)
         with writing(folder):
-            _write(folder, cell, config)
+            write_record(folder, cell, config)
     return cell
 
 
@@ -212,7 +212,8 @@ def _sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else "".join(traceback.format_exception_only(error)).strip()
 
 
-def _write(folder: Path, cell: Cell, config: str) -> None:
+def write_record(folder: Path, cell: Cell, config: str) -> None:
+    """Keep the record of a run in its folder, with the configuration that it came of beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.yaml").write_text(config, encoding="utf-8")
     temporary = folder / f"{RECORD}.{os.getpid()}"
