@@ -57,7 +57,9 @@ class PhraseGraph(Component):
 
 def with_passages(edges: csr_matrix, held: csr_matrix) -> csr_matrix:
     """(m + n, m + n) weights of phrases and passages: phrases stand first."""
-    return csr_matrix(block_array([[edges, held.sign()], [held.sign().T, None]]))
+    contains = csr_matrix(held.sign())
+    none = csr_matrix((held.shape[1], held.shape[1]))
+    return csr_matrix(block_array([[edges, contains], [csr_matrix(contains.T), none]]))
 
 
 def transitions(weights: csr_matrix) -> csr_matrix:

@@ -25,12 +25,12 @@ def personalised_pagerank(transitions: csr_matrix, reset: Floats, damping: float
         tolerance: largest sum of absolute differences from the exact solution, before the walks that ended are
             counted again.
     """
-    start = reset / reset.sum(axis=0)
+    start = reset / _sums(reset)
     mass = start
     for _ in range(steps(damping, tolerance)):
         mass = (1 - damping) * start + damping * (transitions @ mass)
     # mass that nodes without edges swallowed would have begun anew like all other: a matter of scale
-    result: Floats = mass / mass.sum(axis=0)
+    result: Floats = mass / _sums(mass)
     return result
 
 
@@ -41,3 +41,9 @@ def steps(damping: float, tolerance: float) -> int:
     21
     """
     return max(1, math.ceil(math.log(tolerance / 2) / math.log(damping))) if damping > 0 else 1
+
+
+def _sums(columns: Floats) -> Floats:
+    # along rows in memory the order of the additions is the same for any number of columns
+    sums: Floats = np.ascontiguousarray(columns.T).sum(axis=1)
+    return sums

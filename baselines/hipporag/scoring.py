@@ -29,7 +29,8 @@ def min_max(scores: Floats, low: Floats, high: Floats) -> Floats:
 def specificity(held: csr_matrix) -> Floats:
     """(phrases,) one over the number of passages that hold the phrase (arXiv 2405.14831, §2.3)."""
     passages: NDArray[Any] = np.diff(held.indptr)
-    return 1.0 / np.maximum(passages, 1)
+    shares: Floats = 1.0 / np.maximum(passages, 1)
+    return shares
 
 
 def ranked(scores: Floats, ids: Sequence[str], k: int, usage: Usage) -> Ranking:
