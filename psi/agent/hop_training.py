@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from psi.agent.hops import MOST_HOPS, HopWeights
 from psi.component import Component
 from psi.corpus.records import Question
 from psi.errors import InputError
+from psi.models.repeatable import repeatable
 from psi.models.vectors import unit_rows
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class HopTraining(Component):
 
         held, kept = _held_back(hops, self.validation, np.random.default_rng(self.seed))
         inputs, labels = torch.from_numpy(unit_rows(vectors)), torch.from_numpy(hops - 1)
-        with _repeatable(self.seed):
+        with repeatable(self.seed):
             return self._fitted(inputs, labels, torch.from_numpy(kept), torch.from_numpy(held))
 
     def _fitted(self, inputs: torch.Tensor, labels: torch.Tensor, kept: torch.Tensor, held: torch.Tensor) -> Trained:
@@ -148,18 +148,3 @@ def _weights(network: Any) -> HopWeights:
         first.weight.detach().numpy().T.copy(), first.bias.detach().numpy().copy(),
         second.weight.detach().numpy().T.copy(), second.bias.detach().numpy().copy(),
     )  # fmt: skip
-
-
-@contextmanager
-def _repeatable(seed: int) -> Iterator[None]:
-    """Seeded draws that leave the caller's untouched, and one thread: sums in one order."""
-    import torch
-
-    threads = torch.get_num_threads()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)
