@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PositiveInt
 
+from baselines.leaf_scores import best_leaves, over_ancestors
 from baselines.raptor.index import RaptorIndex, RaptorIndexer
+from baselines.raptor.layers import Layers
 from psi.component import Component
 from psi.corpus.records import Passages
 from psi.index.embeddings import question_vectors
@@ -32,8 +34,8 @@ QUESTIONS = 256  # searched at once
 class NodeSearch(Protocol):
     """A way from the cosines of all nodes to a ranking of leaves."""
 
-    def leaves(self, index: RaptorIndex, near: Floats, k: int) -> tuple[Ids, Floats]:
-        """At most k leaves, best first, and scores that fall in that order, from (n_nodes,) cosines to a question."""
+    def leaves(self, index: RaptorIndex, near: Floats, k: int) -> Iterator[tuple[Ids, Floats]]:
+        """At most k leaves a question, best first, and scores that fall in that order, from (q, n_nodes) cosines."""
         ...
 
     def identity(self) -> dict[str, Any]:
@@ -45,8 +47,7 @@ class NodeSearch(Protocol):
 class CollapsedTree(Component):
     """All nodes are ranked by cosine together, and an inner node is replaced by those leaves below it not yet listed.
 
-    Those leaves stand in the order of their own cosines. So a leaf's score is the largest cosine among itself and the
-    nodes above it, and at equal scores its own cosine decides.
+    Those leaves stand in the order of their own cosines (see `baselines.leaf_scores`).
 
     tokens: a ranking ends before the passage with which its text would exceed so many tokens (the first passage is
         always in it); None: no limit. The paper's limit is on the texts of nodes, as it hands those to the reader.
@@ -54,16 +55,17 @@ class CollapsedTree(Component):
 
     tokens: PositiveInt | None = 2000
 
-    def leaves(self, index: RaptorIndex, near: Floats, k: int) -> tuple[Ids, Floats]:
+    def leaves(self, index: RaptorIndex, near: Floats, k: int) -> Iterator[tuple[Ids, Floats]]:
         """The leaves below the best nodes."""
-        own = near[: index.layers.n_leaves]
-        best = _over_ancestors(index, near)
-        candidates = np.flatnonzero(best >= best[top_k(best, k)[-1]])
-        order = candidates[np.lexsort((-own[candidates], -best[candidates]))][:k]
-        if self.tokens is not None:
-            fitting = int((np.cumsum(index.tokens[order]) <= self.tokens).sum())
-            order = order[: max(1, fitting)]
-        return order, _falling(best[order], own[order])
+        layers = index.layers
+        best = over_ancestors(near, layers.n_leaves, layers.child_offsets, layers.child_ids)
+        for row, own in zip(best, near[:, : layers.n_leaves], strict=True):
+            leaves, scores = best_leaves(row, own, k)
+            size = self._fitting(index.tokens[leaves])
+            yield leaves[:size], scores[:size]
+
+    def _fitting(self, tokens: Ids) -> int:
+        return len(tokens) if self.tokens is None else max(1, int((np.cumsum(tokens) <= self.tokens).sum()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,15 +77,18 @@ class TreeTraversal(Component):
 
     beam: PositiveInt = 10
 
-    def leaves(self, index: RaptorIndex, near: Floats, k: int) -> tuple[Ids, Floats]:
+    def leaves(self, index: RaptorIndex, near: Floats, k: int) -> Iterator[tuple[Ids, Floats]]:
         """The leaves that the beam reaches."""
-        layers = index.layers
+        for row in near:
+            best = self._reached(index.layers, row, k)
+            yield best, row[best]
+
+    def _reached(self, layers: Layers, near: Floats, k: int) -> Ids:
         reached = layers.layers()[-1]
         for _ in layers.layers()[1:]:
             kept = reached[top_k(near[reached], max(self.beam, k))]
             reached = np.unique(np.concatenate([layers.children(int(node)) for node in kept]))
-        best = reached[top_k(near[reached], k)]
-        return best, near[best]
+        return reached[top_k(near[reached], k)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,27 +121,6 @@ class RaptorSearch:
 
     def _rankings(self, queries: Floats, k: int) -> Iterator[Ranking]:
         for start in range(0, len(queries), QUESTIONS):
-            for near in cosines(queries[start : start + QUESTIONS], self._vectors):
-                leaves, scores = self._config.search.leaves(self._index, near, k)
+            near = cosines(queries[start : start + QUESTIONS], self._vectors)
+            for leaves, scores in self._config.search.leaves(self._index, near, k):
                 yield Ranking(tuple(self._ids[leaf] for leaf in leaves), tuple(scores.tolist()))
-
-
-def _over_ancestors(index: RaptorIndex, near: Floats) -> Floats:
-    """(n_leaves,) the largest cosine among a leaf and all nodes above it."""
-    layers, best = index.layers, near.copy()
-    for layer in reversed(layers.layers()[1:]):
-        span = slice(layers.child_offsets[layer[0]], layers.child_offsets[layer[-1] + 1])
-        owners = np.repeat(layer, np.diff(layers.child_offsets[layer[0] : layer[-1] + 2]))
-        np.maximum.at(best, layers.child_ids[span], best[owners])
-    return best[: layers.n_leaves]
-
-
-def _falling(best: Floats, own: Floats) -> Floats:
-    """The scores, lowered by the least that a float allows wherever the leaf's own cosine decided between equal ones."""
-    scores = best.copy()
-    for place in range(1, len(best)):
-        if best[place] == best[place - 1] and own[place] == own[place - 1]:
-            scores[place] = scores[place - 1]
-        else:
-            scores[place] = min(best[place], np.nextafter(scores[place - 1], -np.inf))
-    return scores
