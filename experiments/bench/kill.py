@@ -3,8 +3,8 @@
     python -m experiments.bench.kill kills=40 launcher=joblib
 
 A sweep of 72 cells (six methods, three samples of questions, two depths, two contexts; a chat model behind HTTP answers) is
-started again and again; at random moments SIGKILL hits the whole process group or one of its processes. The sweep is then
-left to end, and every file of every stage is compared with an unbroken sweep by its sha256. Exit code 1 if any differs.
+started again and again; at random moments, most of them after its first job has begun, SIGKILL hits the whole process group or
+one of its processes. The sweep is then left to end, and every file of every stage is compared with an unbroken sweep by its sha256. Exit code 1 if any differs.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ TIMED = "timings.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Component):
-    """How often to kill, under which launcher, in which folder (None: a temporary one), after how many seconds at most."""
+    """How often to kill, under which launcher, in which folder (None: a temporary one), after how many seconds of work at most."""
 
     kills: PositiveInt = 40
     launcher: Literal["basic", "joblib", "submitit_local", "ray"] = "joblib"
     folder: str | None = None
-    longest: PositiveFloat = 12.0
+    longest: PositiveFloat = 8.0
     seed: NonNegativeInt = 0
     out: str | None = None
 
@@ -108,19 +108,27 @@ def start(store: Path, url: str, launcher: str) -> subprocess.Popen[bytes]:
 def kill_often(store: Path, url: str, request: Request) -> int:
     """Start and kill until the number of kills is reached or the sweep has ended; returns the number of kills."""
     chance, kills = random.Random(request.seed), 0
-    with tqdm(total=request.kills, desc="killing", unit="kill") as bar:
+    with tqdm(total=request.kills, desc="killing", unit="kill", disable=None) as bar:
         while kills < request.kills:
             process = start(store, url, request.launcher)
+            if chance.random() < 0.8:  # the others are hit while they start
+                _wait_for_work(process, store)
             while process.poll() is None and kills < request.kills:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(chance.uniform(0.5, request.longest))
+                    process.wait(chance.uniform(0, request.longest))
                     break
                 _kill(process, chance)
                 kills += 1
+                bar.set_postfix(cells=len(statuses(store)), refresh=False)
                 bar.update()
             _end(process)
-            bar.set_postfix(cells=len(list(store.glob("cells/*/*/*/cell.json"))), refresh=False)
     return kills
+
+
+def _wait_for_work(process: subprocess.Popen[bytes], store: Path) -> None:
+    before = set(store.glob("logs/*/*/run.log"))
+    while process.poll() is None and set(store.glob("logs/*/*/run.log")) <= before:
+        time.sleep(0.1)
 
 
 def _kill(process: subprocess.Popen[bytes], chance: random.Random) -> None:

@@ -67,7 +67,7 @@ def _from_json(text: str) -> Directive | None:
     fenced = _FENCE.search(text)
     try:
         found = json.loads(fenced.group(1) if fenced else text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
         return None

@@ -258,8 +258,8 @@ def _strings(key: str, value: str | list[str]) -> list[str]:
     """PopQA's aliases: a list of strings, or the JSON text of one."""
     try:
         parsed = json.loads(value) if isinstance(value, str) else value
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{key}={value!r} is not a JSON list of strings: {error.msg}") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{key}={value!r} is not a JSON list of strings: {error}") from None
     if not isinstance(parsed, list) or not all(isinstance(item, str) for item in parsed):
         raise ValueError(f"{key}={value!r} is not a JSON list of strings")
     return parsed

@@ -56,7 +56,7 @@ def from_json(reply: str) -> str:
     try:
         found = json.loads(reply)
         thought, directive, text = (" ".join(str(found[key]).split()) for key in ("thought", "directive", "text"))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return reply
     return f"Thought: {thought}\n{directive}: {text}"
 

@@ -84,7 +84,7 @@ class HttpServer(Component):
             with self._endpoints.one() as endpoint:
                 try:
                     return request(endpoint.client), attempt
-                except (OpenAIError, UnreadableReplyError, json.JSONDecodeError) as error:
+                except (OpenAIError, UnreadableReplyError, json.JSONDecodeError, RecursionError) as error:
                     failure = self._failure(endpoint.address, error, attempt)
                     if not failure.retryable or attempt > self.retries:
                         raise failure from None
@@ -105,7 +105,7 @@ class HttpServer(Component):
 
         try:
             models = [each.id for each in endpoint.client.with_options(timeout=CHECK_SECONDS).models.list()]
-        except (OpenAIError, json.JSONDecodeError) as error:
+        except (OpenAIError, json.JSONDecodeError, RecursionError) as error:
             failure = self._failure(endpoint.address, error, 1)
             return None if failure.kind in NO_LIST else str(failure)
         there = self.model in models or f"{self.model}:latest" in models  # as Ollama calls it

@@ -256,7 +256,7 @@ def open_artifact(path: Path) -> Artifact:
         return Artifact(path, manifest["digest"], manifest)
     except PermissionError as error:
         raise _unreadable(path, error) from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{path} is incomplete or altered ({error}). {remedy}") from error
 
 

@@ -126,7 +126,7 @@ def _manifest(home: Path) -> dict[str, Any]:
         )
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(f"{path}: not valid JSON ({error}); build and save the tree again") from error
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
         raise StoreError(f"{path}: expected schema {SCHEMA!r}; this directory was written by something else")
