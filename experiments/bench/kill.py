@@ -3,8 +3,9 @@
     python -m experiments.bench.kill kills=40 launcher=joblib
 
 A sweep of 72 cells (six methods, three samples of questions, two depths, two contexts; a chat model behind HTTP answers) is
-started again and again; at random moments, most of them after its first job has begun, SIGKILL hits the whole process group or
-one of its processes. The sweep is then left to end, and every file of every stage is compared with an unbroken sweep by its sha256. Exit code 1 if any differs.
+started again and again; at random moments, most of them after its first job has begun, SIGKILL hits the whole process group
+or one of its processes. The sweep is then left to end, and every file of every stage is compared with an unbroken sweep by
+its sha256. Exit code 1 if any differs.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ TIMED = "timings.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Component):
-    """How often to kill, under which launcher, in which folder (None: a temporary one), after how many seconds of work at most."""
+    """How often to kill, under which launcher, in which folder (None: a temporary one), after how many seconds
+    of work at most.
+    """
 
     kills: PositiveInt = 40
     launcher: Literal["basic", "joblib", "submitit_local", "ray"] = "joblib"
