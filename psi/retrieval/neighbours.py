@@ -50,7 +50,7 @@ class InvertedLists(Component):
     """
 
     lists: PositiveInt | None = None
-    probes: PositiveInt = 16
+    probes: PositiveInt = 64
 
     def settings(self) -> Mapping[str, Any]:
         """The number of lists."""

@@ -15,7 +15,8 @@ from psi.models.protocols import Embedder
 from psi.retrieval.dense import Dense
 from psi.store import Store
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "paris", "rome", "france", "italy", "is", "in", "capital", "the", "of", "what", "city", "?", "."]
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "paris", "rome", "france", "italy", "is", "in", "capital", "the",
+         "of", "what", "city", "?", "."]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
