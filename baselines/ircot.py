@@ -43,7 +43,7 @@ _MARKS = " *_`\"'“”"
 
 @dataclass(frozen=True, kw_only=True)
 class IRCoTPolicy(Component):
-    """A chat model reasons one sentence at a time; the sentence is the next query (paper, §3.2).
+    """A chat model reasons one sentence at a time; the sentence is the next query (paper, §3).
 
     It sees the passages of all steps in the order in which they were found, each once, at most `paragraphs` of them
     (fewer where they don't fit its window), the question, and its sentences so far. Of a reply the first sentence

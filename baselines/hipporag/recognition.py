@@ -1,4 +1,4 @@
-"""Recognition memory (arXiv 2502.14802, §3.3): a model chooses, of the facts found for a question, those that help."""
+"""Recognition memory (arXiv 2502.14802, §3.4): a model chooses, of the facts found for a question, those that help."""
 
 from __future__ import annotations
 
