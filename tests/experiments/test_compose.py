@@ -29,6 +29,7 @@ REQUIRED = {
     "embedder=http": ["embedder.model=m", "embedder.base_url=http://127.0.0.1:1/v1"],
     "llm=transformers": ["llm.model=some/model"],
     "method=pageindex": ["method.retriever.folder=trees"],
+    "method=hipporag2_released": ["method.retriever.openie.file=/dev/null"],
     "llm=openai_compatible": ["llm.model=m", "llm.base_url=http://127.0.0.1:1/v1"],
 }
 GROUPS = ["dataset", "embedder", "llm", "reader", "method", "agent", "abstracts"]
