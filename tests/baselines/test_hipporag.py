@@ -23,8 +23,9 @@ from baselines.hipporag.released import ReleasedOpenIE
 from baselines.hipporag.replies import entities_of, triples_of
 from baselines.hipporag.scoring import min_max
 from baselines.hipporag.spacy_openie import SpacyOpenIE
+from experiments.stages import rankings
 from psi.component import Component, runtime
-from psi.corpus.records import Passage, Passages
+from psi.corpus.records import Benchmark, Passage, Passages, Question
 from psi.errors import ConfigError, InputError, ModelError
 from psi.models.protocols import NO_USAGE, Reply, Usage
 from psi.retrieval.dense import Dense
@@ -344,6 +345,22 @@ def test_a_failed_filter_is_an_error_of_its_own(store, tmp_path):
     index = filtered("Answer: 1", broken=str(tmp_path / "broken")).build(PASSAGES, store)
     with pytest.raises(FailedSearchError, match=r"1 of 2 questions \(http_500 1\)"):
         index.search(["Where is Tarsk?", "Who is Holm?"], 2)
+
+
+def test_rows_finished_before_a_failure_are_kept(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(rankings, "CHUNK", 1)
+    questions = (Question("q0", "Who surveyed Lake Orrin?"), Question("q1", "Where is Tarsk?"))
+    benchmark = Benchmark("toy", PASSAGES, questions)
+    paths = {"calls": str(tmp_path / "calls"), "broken": str(tmp_path / "broken")}
+    method = filtered("Answer: 1", **paths)
+    (tmp_path / "broken").touch()
+    with pytest.raises(FailedSearchError):
+        rankings.rankings_stage(benchmark, method, store, k=3)
+    (tmp_path / "broken").unlink()
+    found = rankings.rankings_stage(benchmark, method, store, k=3)
+    asked = [line.split("?")[0] for line in (tmp_path / "calls").read_text().splitlines()]
+    assert asked == ["Question: Who surveyed Lake Orrin", "Question: Where is Tarsk", "Question: Where is Tarsk"]
+    assert found.facts["search_usage"] == {"calls": 2, "prompt_tokens": 14, "completion_tokens": 6}
 
 
 # HippoRAG
