@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -104,12 +105,22 @@ class GraphRagIndex:
     """A corpus in GraphRAG's tables."""
 
     def __init__(self, config: GraphRag, documents: Documents, folder: Path):
-        tables = read_tables(folder / "output")
-        self._documents = documents
-        units = tables["text_units"]
-        self._names = dict(zip(units["human_readable_id"].astype(str), units["document_id"], strict=True))
-        settings = configuration(config, folder, Calls(config.llm), config.embedder.encode_questions)
-        self._engine = _local_engine(config, settings, tables)
+        self._config, self._documents, self._folder = config, documents, folder
+
+    @cached_property
+    def _tables(self) -> dict[str, Any]:
+        return read_tables(self._folder / "output")
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        units = self._tables["text_units"]
+        return dict(zip(units["human_readable_id"].astype(str), units["document_id"], strict=True))
+
+    @cached_property
+    def _engine(self) -> Any:
+        config = self._config
+        settings = configuration(config, self._folder, Calls(config.llm), config.embedder.encode_questions)
+        return _local_engine(config, settings, self._tables)
 
     def search(self, questions: Sequence[str], k: int) -> list[Ranking]:
         """The passages of the text units that local search would give its model, in its order."""

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,9 +80,16 @@ class LuceneIndex:
     """
 
     def __init__(self, config: LuceneBM25, ids: Sequence[str], folder: Path):
-        self._config, self._ids = config, ids
-        self._searcher = _java("io.anserini.search.SimpleSearcher")(str(folder), _analyzer(config))
-        self._searcher.set_bm25(config.k1, config.b)
+        self._config, self._ids, self._folder = config, ids, folder
+
+    @cached_property
+    def _searcher(self) -> Any:
+        config = self._config
+        english = _java("io.anserini.analysis.DefaultEnglishAnalyzer")
+        analyzer = english.fromArguments(config.stemmer, not config.stopwords, None)
+        searcher = _java("io.anserini.search.SimpleSearcher")(str(self._folder), analyzer)
+        searcher.set_bm25(config.k1, config.b)
+        return searcher
 
     def search(self, questions: Sequence[str], k: int) -> list[Ranking]:
         """Rank the corpus for each question."""
@@ -103,11 +111,6 @@ class LuceneIndex:
 
 def _name(place: int) -> str:
     return f"{place:012d}"
-
-
-def _analyzer(config: LuceneBM25) -> Any:
-    english = _java("io.anserini.analysis.DefaultEnglishAnalyzer")
-    return english.fromArguments(config.stemmer, not config.stopwords, None)
 
 
 def _java(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -106,11 +107,15 @@ class Pools:
     """An opened index: for each question the places of vectors that are likely to have its largest inner products."""
 
     def __init__(self, kind: Neighbours, vectors: Artifact, store: Store):
-        import faiss
-
         stage = Stage("neighbours", VERSION, kind.settings(), {"vectors": vectors.digest})
         artifact = store.obtain(stage, lambda folder: _make(kind, vectors, folder))
-        self._kind, self._index = kind, faiss.read_index(str(artifact.path / "index.faiss"))
+        self._kind, self._path = kind, artifact.path / "index.faiss"
+
+    @cached_property
+    def _index(self) -> Any:
+        import faiss
+
+        return faiss.read_index(str(self._path))
 
     def find(self, queries: NDArray[np.float32], size: int) -> list[NDArray[np.int64]]:
         """At most `size` places a query; one query at a time, so that a batch can't change what is found."""
