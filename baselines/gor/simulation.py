@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from pydantic import PositiveInt
 
 from baselines.hipporag.prompts import fits
@@ -106,12 +107,15 @@ class ExtractiveSimulator(Component):
     """Sentences of the document in the place of a model's.
 
     A chunk's query is its sentence with the most distinct terms; the response is made of the sentence of each retrieved
-    text that shares the most terms with the query. Earlier sentences go first at equal numbers.
+    text that shares the most terms with the query, the nearest text first, as long as they have at most `words` words
+    together. Earlier sentences go first at equal numbers.
 
     terms: what a term is.
+    words: length of a response; its first sentence may be longer.
     """
 
     terms: BM25 = field(default_factory=BM25)
+    words: PositiveInt = 100
 
     def queries(self, chunks: Sequence[Passage]) -> list[Written | ModelError]:
         """The richest sentence of each chunk."""
@@ -120,7 +124,9 @@ class ExtractiveSimulator(Component):
     def response(self, query: str, texts: Sequence[str]) -> Written | ModelError:
         """One sentence a text."""
         (asked,) = self.terms.tokens([query])
-        return Written(" ".join(self._most_terms(text, set(asked)) for text in texts))
+        sentences = [self._most_terms(text, set(asked)) for text in texts]
+        lengths = np.cumsum([len(sentence.split()) for sentence in sentences])
+        return Written(" ".join(sentences[: max(1, int((lengths <= self.words).sum()))]))
 
     def _most_terms(self, text: str, among: set[str] | None) -> str:
         found = [sentence for sentence in _sentences(text) if sentence]
