@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,14 @@ class Task(NamedTuple):
     queries: Tensor
     ranked: Tensor
     relevance: Tensor
+
+
+class Graph(NamedTuple):
+    """A document: (n, d) texts of its nodes, its edges, and what is learned from it."""
+
+    nodes: Tensor
+    edges: Edges
+    task: Task
 
 
 class Attention(nn.Module):
@@ -80,18 +89,32 @@ class Network(nn.Module):
         return torch.stack(found).amax(0)
 
 
-def losses(nodes: Tensor, task: Task) -> tuple[Tensor, Tensor]:
-    """The contrastive loss and the pair-wise ranking loss (paper §3.3), means over the queries.
+def losses(embedded: Tensor, graphs: Sequence[Graph]) -> tuple[Tensor, Tensor]:
+    """The contrastive loss and the pair-wise ranking loss (paper §3.3), means over queries and then over graphs.
 
-    The first is −log of the softmax over all nodes of the most relevant one; the second is log(1 + exp(s_j − s_i)) over
-    the pairs where node i is more relevant than node j, with s = query · node.
+    The first is −log of the softmax, over the nodes of all graphs, of the query's most relevant node; the second is
+    log(1 + exp(s_j − s_i)) over the pairs of the query's graph where node i is more relevant than j; s = query · node.
     """
-    scores = task.queries @ nodes.T
-    contrast = functional.cross_entropy(scores, task.ranked[:, 0])
-    own = scores.gather(1, task.ranked)
-    better = task.relevance.unsqueeze(2) > task.relevance.unsqueeze(1)
-    pairs = functional.softplus(own.unsqueeze(1) - own.unsqueeze(2))[better]
-    return contrast, pairs.mean() if len(pairs) else contrast.new_zeros(())
+    found = []
+    starts = np.cumsum([0, *(len(graph.nodes) for graph in graphs)])
+    for start, stop, (_, _, task) in zip(starts, starts[1:], graphs, strict=False):
+        scores = task.queries @ embedded.T
+        contrast = functional.cross_entropy(scores, start + task.ranked[:, 0])
+        own = scores[:, start:stop].gather(1, task.ranked)
+        better = task.relevance.unsqueeze(2) > task.relevance.unsqueeze(1)
+        pairs = functional.softplus(own.unsqueeze(1) - own.unsqueeze(2))[better]
+        found.append(torch.stack([contrast, pairs.mean() if len(pairs) else contrast.new_zeros(())]))
+    contrast, ranking = torch.stack(found).mean(0)
+    return contrast, ranking
+
+
+def joined(graphs: Sequence[Graph]) -> tuple[Tensor, Edges]:
+    """Nodes and edges of several graphs as one."""
+    starts = np.cumsum([0, *(len(graph.nodes) for graph in graphs)]).tolist()
+    sources, targets = (
+        torch.cat([start + graph.edges[side] for start, graph in zip(starts, graphs, strict=False)]) for side in (0, 1)
+    )
+    return torch.cat([graph.nodes for graph in graphs]), Edges(sources, targets)
 
 
 def edges_of(children: NDArray[np.int64], parents: NDArray[np.int64], nodes: int) -> Edges:

@@ -17,12 +17,13 @@ from baselines.gor import (
     load_graph,
 )
 from baselines.gor.graph import UnfinishedRecordsError
-from baselines.gor.network import Attention, Shape, Task, edges_of, losses
+from baselines.gor.network import Attention, Graph, Network, Shape, Task, edges_of, joined, losses
 from psi.component import Component, runtime
-from psi.errors import ConfigError, ModelError
+from psi.corpus.records import Benchmark, Passage, Passages
+from psi.errors import ConfigError, InputError, ModelError
 from psi.models.protocols import Reply
 from psi.store import Store
-from tests.toys import WordEmbedder, corpus
+from tests.toys import ToyLoader, WordEmbedder, corpus
 
 TOPICS = ["budget money cost", "design shape colour", "market buyers price", "remote button screen"]
 TEXTS = [f"We talk of {TOPICS[i % 4]} and item{i}. Person{i} agrees with {TOPICS[i % 4]}." for i in range(12)]
@@ -203,11 +204,47 @@ def test_attention_is_that_of_the_paper_written_out():
 def test_the_losses_are_those_of_the_paper_written_out():
     nodes, queries = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), torch.tensor([[1.0, 0.5]])
     task = Task(queries, torch.tensor([[2, 0, 1]]), torch.tensor([[0.9, 0.5, 0.5]]))
-    contrast, ranking = losses(nodes, task)
+    graph = Graph(nodes, edges_of(np.array([0]), np.array([2]), 3), task)
+    contrast, ranking = losses(nodes, [graph])
     scores = [1.0, 1.0, 1.5]  # of the nodes
     assert float(contrast) == pytest.approx(-np.log(np.exp(1.5) / np.exp(scores).sum()))
     # the nodes of equal relevance are no pair
     assert float(ranking) == pytest.approx(np.log1p(np.exp(1.0 - 1.5)))
+    twice, same = losses(torch.cat([nodes, nodes]), [graph, graph])
+    assert float(twice) == pytest.approx(float(contrast) + np.log(2))  # the other graph's nodes are negatives
+    assert float(same) == pytest.approx(float(ranking))
+
+
+def test_several_graphs_as_one_are_embedded_as_they_are_alone():
+    torch.manual_seed(0)
+    network = Network(3, Shape(layers=2, heads=2, dropout=0.0, attention_dropout=0.0)).eval()
+    task = Task(torch.zeros(1, 3), torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 1))
+    graphs = [Graph(torch.randn(n, 3), edges_of(np.array([0]), np.array([n - 1]), n), task) for n in (2, 4)]
+    alone = torch.cat([network(graph.nodes, graph.edges) for graph in graphs])
+    torch.testing.assert_close(network(*joined(graphs)), alone)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meetings(Component):
+    """Three documents of four chunks."""
+
+    def load(self):
+        passages = [Passage(f"m{i}", "", text, document=f"d{i // 4}") for i, text in enumerate(TEXTS)]
+        return Benchmark("meetings", Passages(passages), ())
+
+    def fingerprint(self):
+        return {}
+
+
+def test_one_network_is_trained_on_other_documents_where_they_are_given(store):
+    method = GraphOfRecords(index=gor().index, training=QUICK, train_on=Meetings())
+    for part in (TEXTS[:5], TEXTS[5:]):
+        assert len(method.build(corpus(*part), store).search(["Which design?"], 9)[0].ids) == len(part)
+    facts = json.loads((stage(store, "gor_network") / "manifest.json").read_text())["facts"]
+    assert facts["documents"] == 3
+    assert len(list((store.root / "stages" / "gor_embeddings").iterdir())) == 2
+    with pytest.raises(InputError, match="belongs to a document"):
+        GraphOfRecords(index=gor().index, training=QUICK, train_on=ToyLoader()).build(corpus(*TEXTS), store)
 
 
 def test_a_batch_gives_what_single_questions_give(store):
