@@ -70,7 +70,7 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordIndexer(Component):
-    """Simulates the use of a document and keeps the responses (paper §3.1).
+    """Simulates the use of a document and keeps the responses (paper §3).
 
     Chunks are drawn without repetition, and a query is written from each. For every query in turn the nearest nodes are
     retrieved, chunks and responses so far, and a response is written from them and becomes a node. A query that repeats

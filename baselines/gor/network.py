@@ -90,7 +90,7 @@ class Network(nn.Module):
 
 
 def losses(embedded: Tensor, graphs: Sequence[Graph]) -> tuple[Tensor, Tensor]:
-    """The contrastive loss and the pair-wise ranking loss (paper §3.3), means over queries and then over graphs.
+    """The contrastive loss and the pair-wise ranking loss (paper §3), means over queries and then over graphs.
 
     The first is −log of the softmax, over the nodes of all graphs, of the query's most relevant node; the second is
     log(1 + exp(s_j − s_i)) over the pairs of the query's graph where node i is more relevant than j; s = query · node.

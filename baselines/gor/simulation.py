@@ -59,7 +59,7 @@ class Simulator(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSimulator(Component):
-    """A chat model writes both, as in the paper (§3.1).
+    """A chat model writes both, as in the paper (§3).
 
     llm: the chat model.
     words: length of a response.

@@ -34,7 +34,7 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphTraining(Component):
-    """A graph attention network trained on simulated queries (paper §3.2, §3.3).
+    """A graph attention network trained on simulated queries (paper §3).
 
     A node's relevance to a query is the cosine of its text with the chunk that the query was written from. Adam with
     a cosine schedule. Equal graphs and settings give equal bits on one machine, whatever the number of threads.
