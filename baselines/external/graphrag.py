@@ -94,11 +94,8 @@ class GraphRag(Component):
             raise InputError(f"GraphRAG failed in its step {failed[0].workflow}: {failed[0].error}") from failed[
                 0
             ].error
-        usage, units = calls.spent(), len(pd.read_parquet(folder / "output" / "text_units.parquet"))
-        return {
-            "texts": len(names), "text_units": units,
-            "calls": usage.calls, "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens,
-        }  # fmt: skip
+        units = len(pd.read_parquet(folder / "output" / "text_units.parquet"))
+        return {"texts": len(names), "text_units": units, **calls.facts()}
 
 
 class GraphRagIndex:

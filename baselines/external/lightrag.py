@@ -81,11 +81,7 @@ class LightRag(Component):
                 f"LightRAG left out {len(missing)} of {len(documents.texts)} texts, such as that of "
                 f"{documents.ranking([min(missing)], 1).ids[0]!r}. Its log says why."
             )
-        usage = calls.spent()
-        return {
-            "texts": len(documents.texts), "chunks": len(chunks),
-            "calls": usage.calls, "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens,
-        }  # fmt: skip
+        return {"texts": len(documents.texts), "chunks": len(chunks), **calls.facts()}
 
 
 class LightRagIndex:

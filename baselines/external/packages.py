@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
@@ -14,6 +16,7 @@ from psi.errors import ConfigError, ModelError
 from psi.models.protocols import NO_USAGE, ChatModel, Conversation, Usage
 from psi.retrieval.ranking import Ranking
 
+log = logging.getLogger(__name__)
 GATHER = 0.005  # seconds in which calls that belong together come in
 
 
@@ -44,7 +47,7 @@ class Calls:
     """
 
     def __init__(self, llm: ChatModel):
-        self._llm, self._usage = llm, NO_USAGE
+        self._llm, self._usage, self._cut = llm, NO_USAGE, 0
         self._error: ModelError | None = None
         self._waiting: list[tuple[Conversation, asyncio.Future[str]]] = []
 
@@ -76,6 +79,14 @@ class Calls:
         usage, self._usage = self._usage, NO_USAGE
         return usage
 
+    def facts(self) -> dict[str, int]:
+        """What was asked since the last `spent`, for the manifest of an index, with the number of replies that were cut."""
+        cut, self._cut = self._cut, 0
+        usage = self.spent()
+        if cut:
+            log.warning("%d of %d replies were cut by the model's limits: see max_new_tokens of llm.", cut, usage.calls)
+        return {**asdict(usage), "cut_replies": cut}
+
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
         try:
@@ -90,6 +101,7 @@ class Calls:
                 answer.set_exception(reply)
             else:
                 self._usage += Usage(1, reply.prompt_tokens, reply.completion_tokens)
+                self._cut += reply.truncated
                 answer.set_result(reply.text)
 
 

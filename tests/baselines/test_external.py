@@ -1,15 +1,16 @@
 """The wrapped packages on real files of theirs, made with a chat model that follows rules. Skipped where one is absent."""
 
+import asyncio
 import dataclasses
 from importlib.util import find_spec
 
 import pytest
 
 from baselines.external import packages
-from baselines.external.packages import Documents, FourCharacters
+from baselines.external.packages import Calls, Documents, FourCharacters
 from psi.corpus.records import Passage, Passages
 from psi.errors import ConfigError, InputError, ModelError
-from psi.models.protocols import Usage
+from psi.models.protocols import Message, Usage
 from psi.store import Store
 from tests.baselines.external_toys import PASSAGES, RETRIEVERS, RuleChat
 
@@ -35,6 +36,7 @@ def test_passages_come_back_by_their_own_ids(name, stores):
     assert facts["texts"] == 4  # one of five is there twice
     assert (facts["calls"], facts["prompt_tokens"]) == (facts["calls"], 10 * facts["calls"])
     assert facts["calls"] >= 4
+    assert facts["cut_replies"] == 0
     oslo, genoa = index.search(["Where is Oslo?", "Where is Genoa?"], 10)
     assert set(oslo.ids) <= set(PASSAGES.ids)
     assert "北京" in oslo.ids
@@ -106,6 +108,21 @@ def test_without_the_package_the_remedy_is_named(name, tmp_path, monkeypatch):
     monkeypatch.setattr(packages.importlib, "import_module", absent)
     with pytest.raises(ConfigError, match=rf"pip install 'psi-bench\[{name}\]'"):
         RETRIEVERS[name].build(PASSAGES, Store(tmp_path))
+
+
+def test_replies_that_were_cut_are_counted(caplog):
+    class Cut(RuleChat):
+        def reply(self, conversations, forms=None):
+            return [reply._replace(truncated=True) for reply in super().reply(conversations)]
+
+    async def asked():
+        return await asyncio.gather(*(calls.ask((Message("user", "?"),)) for _ in range(3)))
+
+    calls = Calls(Cut(rule="light_rag"))
+    assert asyncio.run(asked()) == ["<|COMPLETE|>"] * 3
+    assert calls.facts() == {"calls": 3, "prompt_tokens": 30, "completion_tokens": 6, "cut_replies": 3}
+    assert "3 of 3 replies were cut" in caplog.text
+    assert calls.facts() == {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cut_replies": 0}
 
 
 def test_texts_are_given_once_and_stand_for_all_passages_that_hold_them():
