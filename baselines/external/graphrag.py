@@ -158,7 +158,7 @@ def configuration(
     kind = f"psi-{id(calls)}"  # the factories are the process's: a name for each use
     _package("graphrag_llm.completion").register_completion(kind, _completion(calls))
     _package("graphrag_llm.embedding").register_embedding(kind, _embedding(encode))
-    model = {"type": kind, "model_provider": "psi", "model": "psi"}
+    model = {"type": kind, "model_provider": "psi", "model": "psi", "metrics": None}
     width = encode(["width"]).shape[1]
     return _package("graphrag.config.models.graph_rag_config").GraphRagConfig(
         completion_models={"default_completion_model": model},
@@ -167,7 +167,7 @@ def configuration(
         input_storage={"type": "file", "base_dir": str(folder / "input")},
         output_storage={"type": "file", "base_dir": str(folder / "output")},
         reporting={"type": "file", "base_dir": str(folder / "reporting")},
-        cache={"type": "none"},
+        cache={"type": "none", "storage": {"type": "file", "base_dir": str(folder / "cache")}},
         vector_store={"type": "lancedb", "db_uri": str(folder / "lancedb"), "vector_size": width},
         extract_graph={"max_gleanings": config.gleanings, "entity_types": list(config.entity_types)},
         cluster_graph={"use_lcc": config.largest_component},
@@ -253,8 +253,9 @@ def _conversation(messages: Any) -> Conversation:
 
 
 def _package(module: str) -> Any:
-    # litellm, which it imports, would ask the network for a table of prices
+    # litellm, which it imports, would ask the network for a table of prices; lance warns of every table that is new
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LANCE_LOG", "error")
     found = imported(module, EXTRA)
-    logging.getLogger("graphrag").setLevel(logging.WARNING)
+    logging.getLogger("graphrag").propagate = False  # it keeps a log file of its own, and sets its own level
     return found
