@@ -25,10 +25,12 @@ def personalised_pagerank(transitions: csr_matrix, reset: Floats, damping: float
         tolerance: largest sum of absolute differences from the exact solution, before the walks that ended are
             counted again.
     """
-    start = reset / _sums(reset)
-    mass = start
+    start = np.ascontiguousarray(reset / _sums(reset))
+    again, mass = (1 - damping) * start, start
     for _ in range(steps(damping, tolerance)):
-        mass = (1 - damping) * start + damping * (transitions @ mass)
+        mass = transitions @ mass
+        mass *= damping
+        mass += again
     # mass that nodes without edges swallowed would have begun anew like all other: a matter of scale
     result: Floats = mass / _sums(mass)
     return result
