@@ -255,7 +255,7 @@ def _conversation(messages: Any) -> Conversation:
 def _package(module: str) -> Any:
     # litellm, which it imports, would ask the network for a table of prices; lance warns of every table that is new
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("LANCEDB_LOG", "error")
     found = imported(module, EXTRA)
     logging.getLogger("graphrag").propagate = False  # it keeps a log file of its own, and sets its own level
     return found

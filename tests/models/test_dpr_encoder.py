@@ -138,3 +138,16 @@ def test_models_in_each_others_place_are_refused(folders):
 @pytest.mark.parametrize("setting", ["question_model", "passage_model", "question_revision", "passage_revision"])
 def test_what_changes_vectors_changes_the_identity(setting, dpr):
     assert dataclasses.replace(dpr, **{setting: "other"}).identity() != dpr.identity()
+
+
+def test_folders_of_the_released_kind_are_read(dpr, folders, tmp_path):
+    """A vocabulary file, weights under torch's own format, and a pooler that the model does not use."""
+    (tmp_path / "vocab.txt").write_text("\n".join(WORDS), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true}', encoding="utf-8")
+    (tmp_path / "config.json").write_bytes((folders / "passages" / "config.json").read_bytes())
+    weights = DPRContextEncoder.from_pretrained(folders / "passages").state_dict()
+    weights["ctx_encoder.bert_model.pooler.dense.weight"] = torch.zeros(16, 16)
+    torch.save(weights, tmp_path / "pytorch_model.bin")
+    released = dataclasses.replace(dpr, passage_model=str(tmp_path))
+    texts = ["Paris\nParis is in France.", "rome"]
+    np.testing.assert_allclose(released.encode_passages(texts), dpr.encode_passages(texts), atol=1e-6)
