@@ -79,8 +79,10 @@ def _made(path: str, value: Any, components: dict[str, Component]) -> Any:
     """The value with every component in it made; equal configurations give one object, which loads its model once."""
     if isinstance(value, list):
         return [_made(f"{path}[{i}]", item, components) for i, item in enumerate(value)]
-    if not isinstance(value, dict) or "_target_" not in value:
+    if not isinstance(value, dict):
         return value
+    if "_target_" not in value:
+        return {key: _made(f"{path}.{key}", item, components) for key, item in value.items()}
     same = json.dumps(value, sort_keys=True)
     if same not in components:
         components[same] = _component(path, value, components)
