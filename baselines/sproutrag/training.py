@@ -46,7 +46,8 @@ class SproutTraining(Component):
     The weights are a stage of the store: trained once, found by their settings afterwards, continued after a kill. On one
     machine equal settings give equal bits: on a CPU one thread works, dropout is off.
 
-    datasets: the benchmarks whose training part gives the examples and whose validation part the threshold.
+    datasets: the benchmarks, by any names, whose training parts give the examples and whose validation parts the
+        threshold.
     questions: at most so many of each for training, chosen by `seed`; None: all.
     epochs, batch_size: passes over the examples, and examples in one step.
     micro_batch: examples in one backward pass; a step adds up their gradients.
@@ -65,7 +66,7 @@ class SproutTraining(Component):
     checkpoint_every: steps between two states from which a killed training goes on.
     """
 
-    datasets: Annotated[tuple[DocumentSplit, ...], Field(min_length=1)]
+    datasets: Annotated[dict[str, DocumentSplit], Field(min_length=1)]
     questions: PositiveInt | None = None
     epochs: PositiveInt = 3
     batch_size: PositiveInt = 32
@@ -88,9 +89,9 @@ class SproutTraining(Component):
     def obtain(self, encoder: Encoder, store: Store) -> Trained:
         """The weights trained from this encoder: found in the store, or trained now."""
         inputs = {
-            f"{number}/{name}": digest
-            for number, split in enumerate(self.datasets)
-            for name, digest in split.fingerprint().items()
+            f"{name}/{file}": digest
+            for name, split in self.datasets.items()
+            for file, digest in split.fingerprint().items()
         }
         config = {"encoder": encoder.identity(), "training": self.identity()}
         stage = Stage(STAGE, VERSION, config, inputs)
@@ -216,7 +217,7 @@ class _Loop:
         np.save(self._folder / SCALARS, scalars, allow_pickle=False)
         write_rows(self._folder / CURVE, [self._curve.rows[key] for key in sorted(self._curve.rows)])
         held = [subset(split.of("validation").load(), self._config.validate, None, self._config.seed)
-                for split in self._config.datasets]  # fmt: skip
+                for split in self._config.datasets.values()]  # fmt: skip
         choice = chosen_threshold(held, self._encoder, scalars, self._config.aggregation)
         (self._folder / CHOICE).write_text(json.dumps(choice, indent=1), encoding="utf-8")
         return {
@@ -235,7 +236,7 @@ def _in_training(encoder: Encoder) -> Encoder:
 
 
 def _corpora(config: SproutTraining, encoder: Encoder) -> list[Corpus]:
-    parts = [split.of("train").load() for split in config.datasets]
+    parts = [split.of("train").load() for split in config.datasets.values()]
     return [corpus_of(subset(part, config.questions, None, config.seed), encoder) for part in parts]
 
 

@@ -71,7 +71,7 @@ def split(**settings):
 
 def training(**settings):
     given = {"epochs": 2, "batch_size": 4, "micro_batch": 2, "encoder_rate": 1e-3, "scalar_rate": 0.05}
-    return SproutTraining(datasets=(split(),), checkpoint_every=2, **(given | settings))
+    return SproutTraining(datasets={"toy": split()}, checkpoint_every=2, **(given | settings))
 
 
 def test_parts_share_no_document_and_together_are_the_whole():
@@ -241,7 +241,7 @@ def test_nothing_to_learn_from_is_an_error(encoder, tmp_path):
             return Benchmark("unasked", whole.passages, ())
 
     with pytest.raises(InputError, match="nothing to learn"):
-        SproutTraining(datasets=(DocumentSplit(dataset=Unasked()),)).obtain(encoder, Store(tmp_path))
+        SproutTraining(datasets={"toy": DocumentSplit(dataset=Unasked())}).obtain(encoder, Store(tmp_path))
 
 
 def test_information_efficiency():
