@@ -51,13 +51,13 @@ def candidates(near: Doubles, children: Ids, beam: int, threshold: float, leaves
     """
     m = len(children) + 1
     found = np.full(near.shape, -np.inf)
+    frontier, nearest = np.empty(beam, np.int64), np.empty(beam, np.int64)
     for q in range(len(near)):
-        frontier = np.array([near.shape[1] - 1])
+        frontier[0], size = near.shape[1] - 1, 1
         best, best_score = -1, -np.inf
-        while len(frontier):
-            below = 0
-            expanded = np.empty(2 * len(frontier), np.int64)
-            for node in frontier:
+        while size:
+            kept = 0
+            for node in frontier[:size]:
                 score = near[q, node]
                 if node < m or not leaves_only:
                     if score >= threshold:
@@ -65,20 +65,31 @@ def candidates(near: Doubles, children: Ids, beam: int, threshold: float, leaves
                     if score > best_score:
                         best, best_score = node, score
                 if node >= m:
-                    expanded[below], expanded[below + 1] = children[node - m]
-                    below += 2
-            frontier = _nearest(near[q], np.sort(expanded[:below]), beam)
+                    for child in children[node - m]:
+                        kept = _kept(near[q], nearest, kept, child)
+            frontier, nearest, size = nearest, frontier, kept
         if best >= 0 and best_score < threshold:
             found[q, best] = best_score
     return found
 
 
 @compiled
-def _nearest(near: Doubles, nodes: Ids, beam: int) -> Ids:
-    """The `beam` nodes with the largest values, equal ones by position in `nodes`."""
-    if len(nodes) <= beam:
-        return nodes
-    return nodes[np.argsort(-near[nodes], kind="mergesort")[:beam]]
+def _kept(near: Doubles, nearest: Ids, size: int, node: int) -> int:
+    """Insert a node into the first `size` of `nearest`, nearest first, equal ones by number; returns the new size."""
+    place = size
+    while place > 0 and _nearer(near, node, nearest[place - 1]):
+        place -= 1
+    size = min(size + 1, len(nearest))
+    for later in range(size - 1, place, -1):
+        nearest[later] = nearest[later - 1]
+    if place < len(nearest):
+        nearest[place] = node
+    return size
+
+
+@compiled
+def _nearer(near: Doubles, node: int, other: int) -> bool:
+    return bool(near[node] > near[other] or (near[node] == near[other] and node < other))
 
 
 @compiled
