@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +21,6 @@ from psi.models.vectors import unit_rows
 
 if TYPE_CHECKING:
     import torch
-
-log = logging.getLogger(__name__)
 
 
 class Window(NamedTuple):
@@ -49,7 +46,7 @@ class Encoder(Component):
     max_tokens: longest window, special tokens included.
     overlap: share of a window that the next one repeats.
     title_tokens: tokens of the document's title put before every window, as context that belongs to no chunk; 0: none.
-        Longer titles are cut to it.
+        Longer titles are cut to it, and counted in the encoding's manifest.
     weights: digest of the training that the weights in `folder` come from; None: the model as it is published.
     folder: where those weights are.
     dtype: number format of the passes; float32 wherever results have to be repeatable.
@@ -82,8 +79,8 @@ class Encoder(Component):
         """(d,) mean of the token states of a text that stands alone, special tokens included; not normalised."""
         import torch
 
-        pieces = windows_of([max(1, len(self._ids(text)))], self.capacity(()), 0.0)
         ids = self._ids(text)
+        pieces = windows_of([max(1, len(ids))], self.capacity(()), 0.0)
         windows = [self._window(ids[p.start : p.end], np.zeros(p.end - p.start, np.int64), ()) for [p] in pieces]
         states = torch.cat([self.passed([window])[0].states for window in windows])
         return states.mean(dim=0)
@@ -115,6 +112,10 @@ class Encoder(Component):
         if room < 1:
             raise ConfigError(f"max_tokens={self.max_tokens}: no room beside a title of {len(title)} tokens.")
         return room
+
+    def cuts_title(self, title: str) -> bool:
+        """Whether a document's title is longer than what is put before its windows."""
+        return self.title_tokens > 0 and len(self._ids(title)) > self.title_tokens
 
     def passed(self, windows: Sequence[Window]) -> list[Pass]:
         """Run windows through the network as one padded batch, with gradients where they are enabled.

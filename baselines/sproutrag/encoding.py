@@ -7,7 +7,6 @@ of the attention they pay each other, both ways. Pairs of chunks that never stoo
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,6 @@ from psi.corpus.records import Passage
 from psi.models.vectors import checked_vectors, unit_rows
 from psi.store import Artifact, Stage, Store
 
-log = logging.getLogger(__name__)
 VERSION = 1
 SHARD = 256  # chunks, at least, between two points from which a killed run goes on
 SHARDS = ".npz.log"  # ending of their files: what the store takes for scratch and removes at the end
@@ -66,7 +64,9 @@ def encoding_stage(documents: Documents, encoder: Encoder, store: Store) -> Arti
             for first, last in _shards(documents.offsets):
                 _make_shard(folder / f"{first:09d}{SHARDS}", documents, first, last, encoder)
                 bar.update(last - first)
-        return _join_shards(folder, documents.offsets)
+        titles = [documents.chunks(document)[0].title for document in range(len(documents))]
+        facts = _join_shards(folder, documents.offsets)
+        return {**facts, "titles_cut": sum(encoder.cuts_title(title) for title in titles)}
 
     return store.obtain(stage, make, resumable=True)
 

@@ -37,7 +37,7 @@ class BeamSearch(Component):
     beam: nodes kept at each step; 1: greedy.
     threshold: least cosine of a candidate (δ); None: the one chosen in training, 0 without training.
     collect: `all_levels`: every visited node can be a candidate; `leaves`: visited leaves only; `flat`: all leaves of
-        the searched documents, without any tree.
+        the searched documents, without tree or threshold.
     documents: how many documents are searched for a question, those nearest to it; None: all.
     document_vector: what stands for a document there: `mean` of its chunks' vectors, or its `root`.
     within: which of a node's passages comes first: by `position` in the corpus, or by its own `cosine`.

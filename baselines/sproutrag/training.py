@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -34,7 +33,6 @@ from psi.tree.workers import one_thread_products
 if TYPE_CHECKING:
     import torch
 
-log = logging.getLogger(__name__)
 VERSION = 1
 CURVE = "curve.jsonl"
 

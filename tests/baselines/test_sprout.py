@@ -229,4 +229,8 @@ def test_files_of_an_encoding(encoder, tmp_path):
     assert encoding.vectors.shape == (9, 384) and encoding.attention.shape == (15 + 3, 72)
     assert encoding.offsets.tolist() == [0, 6, 9] and encoding.pair_offsets.tolist() == [0, 15, 18]
     assert encoding.pairs[15:].tolist() == [[6, 7], [6, 8], [7, 8]]
-    assert artifact.facts["tokens"] > 0
+    assert artifact.facts["tokens"] > 0 and artifact.facts["titles_cut"] == 0
+    short = encoding_stage(
+        documents_of(Passages(chunked("d", SENTENCES, "A castle"))), Encoder(title_tokens=1), Store(tmp_path)
+    )
+    assert short.facts["titles_cut"] == 1
