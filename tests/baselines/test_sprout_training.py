@@ -8,6 +8,7 @@ import pytest
 
 from baselines.sproutrag import Encoder, Sprout, StoredTraining
 from baselines.sproutrag import training as training_module
+from baselines.sproutrag.chunks import SentenceChunks
 from baselines.sproutrag.encoding import encode_document
 from baselines.sproutrag.examples import corpus_of, examples_of
 from baselines.sproutrag.losses import attention_loss, batch_losses
@@ -248,3 +249,21 @@ def test_information_efficiency():
     benchmark = Benchmark("b", Passages([Passage(x, "", x) for x in "abcdef"]), (Question("q", "?", gold=("a", "b")),))
     value = information_efficiency(benchmark, [Ranking(("a", "c", "b"), (3.0, 2.0, 1.0))])
     assert value == pytest.approx((1 / 2 * 1 + 1 * 2 / 3 + 1 * 2 / 5) / 3)
+
+
+def test_passages_become_documents_of_chunks_and_nothing_is_lost():
+    @dataclass(frozen=True, kw_only=True)
+    class Passagewise(Toy):
+        def load(self):
+            text = "One is here. Two is there. Three is away.\nFour."
+            passages = Passages([Passage("p", "T", text), Passage("q", "", "北京。")])
+            return Benchmark("toy", passages, (Question("x", "?", gold=("p", "missing")),))
+
+    benchmark = SentenceChunks(dataset=Passagewise()).load()
+    assert [(c.id, c.title, c.document) for c in benchmark.passages] == [
+        ("p#0000", "T", "p"), ("p#0001", "T", "p"), ("q#0000", "", "q"),
+    ]  # fmt: skip
+    chunks = [chunk for chunk in benchmark.passages if chunk.document == "p"]
+    assert "".join(chunk.text for chunk in chunks) == Passagewise().load().passages[0].text
+    assert [chunk.span for chunk in chunks] == [Span("p", 0, 27), Span("p", 27, 47)]
+    assert benchmark.questions[0].gold == ("p#0000", "p#0001", "missing")
