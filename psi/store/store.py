@@ -157,6 +157,15 @@ class Store:
             self._recordings.pop()
 
     @contextlib.contextmanager
+    def unrecorded(self) -> Iterator[None]:
+        """Obtain inside the block what no recording is to count: work that is done once for all corpora."""
+        recordings, self._recordings = self._recordings, []
+        try:
+            yield
+        finally:
+            self._recordings = recordings
+
+    @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[None]:
         """Hold a named lock. It is freed when the process ends, however it ends.
 
