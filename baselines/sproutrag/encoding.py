@@ -109,11 +109,11 @@ def pooled(window: Window, output: Pass) -> tuple[Ids, Floats, Ids, Floats]:
     import torch
 
     here, indicator = membership(window)
-    matrix = torch.from_numpy(indicator).to(output.states)
-    layers = [torch.matmul(torch.matmul(matrix, layer), matrix.T) for layer in output.attentions]
-    states, attention = matrix @ output.states, torch.cat(layers)
+    matrix = torch.from_numpy(indicator).to(output.states.device)
+    layers = [torch.matmul(torch.matmul(matrix, layer.float()), matrix.T) for layer in output.attentions]
+    states, attention = matrix @ output.states.float(), torch.cat(layers)
     lengths = indicator.sum(axis=1).astype(np.int64)
-    return here, states.float().cpu().numpy(), lengths, attention.float().cpu().numpy()
+    return here, states.cpu().numpy(), lengths, attention.cpu().numpy()
 
 
 def membership(window: Window) -> tuple[Ids, Floats]:

@@ -72,8 +72,8 @@ class Sprout(Component):
         """Build the index, or open what the store has of it; train first where the weights are not there yet."""
         encoder, scalars, threshold = self.encoder, None, 0.0
         if self.trained is not None:
-            # training is paid once for all corpora: by a store of its own it stays out of this index's time
-            weights = self.trained.obtain(self.encoder, Store(store.root))
+            with store.unrecorded():  # training is paid once for all corpora: it stays out of this index's time
+                weights = self.trained.obtain(self.encoder, store)
             encoder, scalars, threshold = weights.encoder, weights.scalars, weights.threshold
         index = build_index(passages, encoder, self.aggregation, scalars, store)
         given = self.search.threshold

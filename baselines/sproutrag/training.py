@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import time
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from tqdm import tqdm
 
-from baselines.sproutrag.aggregation import Kind
+from baselines.sproutrag.aggregation import Aggregation, Kind
 from baselines.sproutrag.checkpoint import load_state, save_state
 from baselines.sproutrag.encoder import Encoder
 from baselines.sproutrag.examples import Corpus, Example, corpus_of, examples_of
@@ -177,16 +178,13 @@ class _Loop:
         }  # fmt: skip
 
     def _losses(self, examples: Sequence[Example]) -> Losses:
-        with _half_precision(self._encoder):
-            return batch_losses(
-                examples, self._corpora, self._encoder, self._weights(),
-                temperature=self._config.temperature, in_batch=self._config.in_batch,
-            )  # fmt: skip
+        return batch_losses(
+            examples, self._corpora, self._encoder, self._weights(),
+            temperature=self._config.temperature, in_batch=self._config.in_batch,
+        )  # fmt: skip
 
     def _weights(self) -> torch.Tensor | None:
         import torch
-
-        from baselines.sproutrag.aggregation import Aggregation
 
         if not self._learns_structure:
             return None
@@ -226,10 +224,14 @@ class _Loop:
 
 
 def _in_training(encoder: Encoder) -> Encoder:
-    """The encoder with a network of its own, whose weights may change."""
-    own = Encoder(**{name: getattr(encoder, name) for name in encoder.__dataclass_fields__})
+    """The encoder with a network of its own, whose weights may change; on a GPU its passes are in bfloat16."""
+    import torch
+
+    own = dataclasses.replace(encoder)
     for parameter in own.network.parameters():
         parameter.requires_grad_(True)
+    if own.network.device.type == "cuda":
+        own.network.forward = torch.autocast("cuda", dtype=torch.bfloat16)(own.network.forward)
     return own
 
 
@@ -250,11 +252,3 @@ def _optimizer(config: SproutTraining, network: torch.nn.Module, scalars: torch.
 def _one_thread(encoder: Encoder) -> AbstractContextManager[None]:
     """On a CPU, sums in one order."""
     return one_thread_products() if encoder.network.device.type == "cpu" else nullcontext()
-
-
-def _half_precision(encoder: Encoder) -> AbstractContextManager[Any]:
-    """bfloat16 products on a GPU."""
-    import torch
-
-    device = encoder.network.device.type
-    return torch.autocast(device, dtype=torch.bfloat16) if device == "cuda" else nullcontext()
