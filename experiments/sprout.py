@@ -7,7 +7,8 @@ What is trained are the weights that `python -m experiments.run` with the same a
 where they are missing. A killed training goes on where it stood. Figures of the losses and of the heads' weights before and
 after go to STORE/sprout/DIGEST. To use weights that were trained elsewhere:
 
-    python -m experiments.run method=sprout_stored method.retriever.trained.folder=FOLDER
+    python -m experiments.run method=sprout method.name=sprout_stored \\
+        'method.retriever.trained={_target_: baselines.sproutrag.trained.StoredTraining, folder: FOLDER}'
 """
 
 from __future__ import annotations
