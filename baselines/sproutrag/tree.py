@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from psi.tree.compiled import compiled
 from psi.tree.edges import Edges, find_root, total_order
@@ -51,10 +52,9 @@ def from_edges(m: int, tree: Edges) -> BinaryTree:
 
 def spanning_tree(m: int, pairs: NDArray[np.int32], relation: Floats) -> Edges:
     """The maximum spanning tree under the total order, in that order (Prim, without a heap)."""
-    ends = np.concatenate([pairs, pairs[:, ::-1]])
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    starts = np.searchsorted(ends[order, 0], np.arange(m + 1))
-    edges = Edges(*_grown(m, starts, ends[order, 1].astype(np.int64), np.tile(relation, 2)[order].astype(np.float32)))
+    i, j = pairs[:, 0], pairs[:, 1]
+    both = coo_array((np.tile(relation, 2), (np.r_[i, j], np.r_[j, i])), shape=(m, m), dtype=np.float32).tocsr()
+    edges = Edges(*_grown(m, both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data))
     return edges.take(total_order(edges))
 
 
