@@ -95,6 +95,7 @@ def with_entry(name, kind=tarfile.REGTYPE, size=0):
         b"", b"no archive", gzip.compress(b"no tar"), with_entry("other"), with_entry("../cell.json"),
         with_entry("/etc/x"), with_entry("cell.json", tarfile.SYMTYPE), with_entry("cell.json", size=3),
     ],
+    ids=["empty", "text", "no tar", "no cell", "above", "absolute", "link", "zeros"],
 )  # fmt: skip
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "x.tar.gz").write_bytes(content)
