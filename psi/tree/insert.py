@@ -6,20 +6,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from psi.errors import InputError
 from psi.tree.build import build_tree
-from psi.tree.patched import PatchedRows, patched_rows
-from psi.tree.rebalance import Rebalancing, check_rebalancing, rebalanced_tree
-from psi.tree.search import beam_search
+from psi.tree.nearest import nearest_rows, sieve_operands
+from psi.tree.patched import MISSING, PatchedRows, RowsUnderChange
+from psi.tree.rebalance import Rebalancing, Splitter, VectorLinks, check_rebalancing
 from psi.tree.tree import Tree, renumbered_tree
 from psi.tree.vectors import unit_rows
-from psi.tree.weights import Floats, Ids, pair_weights
+from psi.tree.weights import Floats, Ids
 
 How = Literal["auto", "leaves", "subtree"]
-
-SEARCH_BEAM = 16  # wider than for questions: a wrong neighbour stays in the tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +52,10 @@ def insert_leaves(
     """The tree with the rows of new_vectors (m, d) as leaves n, n + 1, ...; the old leaves keep their ids.
 
     node_vectors (n_nodes, d) are normalised here unless `normalised`. `leaves`: each new row goes beside its most similar
-    leaf: an old one (found by beam search) or an earlier new one. `subtree`: a tree is built over the new rows and joined to
-    the old one by the rule of the scan: at the best pair between them, the lower root becomes a child of the other leaf's
-    ancestor one height above it. `auto`: a subtree if most new rows are more similar to one another than to any old leaf.
+    leaf, an old one or an earlier new one; the search is exact, ties go to the smaller id. `subtree`: a tree is built over the
+    new rows and joined to the old one by the rule of the scan: at the best pair between them, the lower root becomes a child
+    of the other leaf's ancestor one height above it. `auto`: a subtree if most new rows after the first are more similar to
+    an earlier one than to any old leaf.
     Nodes above the limit are split afterwards. Raises InputError on wrong shapes, rows that are not finite, or settings.
     """
     check_rebalancing(max_children, rebalance)
@@ -70,77 +68,59 @@ def insert_leaves(
     if not len(new):
         same = np.arange(tree.n_nodes)
         return Inserted(tree, same, np.empty(0, np.int64), PatchedRows(old, same, new))
-    beside, similarity = _nearest_old(tree, old, new)
-    among = _among(new)
+    fast = sieve_operands(new)
+    outside, inside = nearest_rows(old[: tree.n_leaves], new, fast), nearest_rows(new, new, fast, earlier=True)
+    among = inside.similarity > outside.similarity
     if how == "auto":
-        how = "subtree" if len(new) > 1 and np.mean(among.other > similarity) > 0.5 else "leaves"
+        how = "subtree" if 2 * among.sum() > len(new) - 1 else "leaves"
     if how == "leaves" and tree.height > 0:
-        parents = _as_leaves(tree, beside, np.where(among.similarity > similarity, among.earlier, -1))
+        grown = _as_leaves(tree, outside.ids, np.where(among, inside.ids, -1))
     else:
-        parents = _as_subtree(tree, new, int(beside[np.argmax(similarity)]), int(np.argmax(similarity)))
-    return _finished(tree, old, new, parents, max_children, rebalance)
+        best = int(np.argmax(outside.similarity))
+        grown = _as_subtree(tree, new, int(outside.ids[best]), best)
+    return _finished(tree, old, new, grown, max_children, rebalance)
 
 
-def _nearest_old(tree: Tree, old: Floats, new: Floats) -> tuple[Ids, Floats]:
-    ids, scores = beam_search(tree, old, new, beam=SEARCH_BEAM, k=1, normalised=True)
-    return ids[:, 0], scores[:, 0]
+class _Grown(NamedTuple):
+    """Parents and heights: old leaves, new leaves, old inner nodes, new inner nodes, a new root; the root's parent is -1."""
+
+    parents: Ids
+    heights: Ids
 
 
-class _Among(NamedTuple):
-    """Of each new row: the most similar earlier new row (-1 for the first), that similarity, and the largest with any other."""
-
-    earlier: Ids
-    similarity: Floats
-    other: Floats
-
-
-def _among(new: Floats) -> _Among:
-    count = len(new)
-    earlier = np.full(count, -1, np.int64)
-    other = np.full(count, -np.inf, np.float32)
-    rows = torch.from_numpy(new)
-    for start in range(0, count, 1024):
-        stop = min(count, start + 1024)
-        products = torch.mm(rows[start:stop], rows.T).numpy()
-        products[np.arange(stop - start), np.arange(start, stop)] = -np.inf
-        other[start:stop] = products.max(axis=1)
-        for row in range(max(start, 1), stop):
-            earlier[row] = products[row - start, :row].argmax()
-    similarity = np.full(count, -np.inf, np.float32)
-    later = np.arange(1, count)
-    similarity[later] = pair_weights(new, later, earlier[later])
-    return _Among(earlier, similarity, other)
-
-
-def _shifted_parents(tree: Tree, extra: int) -> Ids:
-    """Parents of the old nodes where `extra` leaves stand before the old inner nodes; the new leaves' parents are -1."""
+def _shifted(tree: Tree, extra: int) -> _Grown:
+    """The old nodes, where `extra` leaves stand before the old inner nodes; the new leaves' parents are -1."""
     n = tree.n_leaves
     moved = np.where(tree.parents < 0, -1, tree.parents + extra)  # a parent is never a leaf
-    return np.concatenate([moved[:n], np.full(extra, -1), moved[n:]])
+    return _Grown(
+        np.concatenate([moved[:n], np.full(extra, -1), moved[n:]]),
+        np.concatenate([np.zeros(extra, np.int64), tree.heights]),
+    )
 
 
-def _as_leaves(tree: Tree, beside: Ids, earlier: Ids) -> Ids:
-    parents = _shifted_parents(tree, len(beside))
+def _as_leaves(tree: Tree, beside: Ids, earlier: Ids) -> _Grown:
+    grown = _shifted(tree, len(beside))
     first = tree.n_leaves
     for k in range(len(beside)):
-        parents[first + k] = parents[beside[k]] if earlier[k] < 0 else parents[first + earlier[k]]
-    return parents
+        grown.parents[first + k] = grown.parents[first + earlier[k] if earlier[k] >= 0 else beside[k]]
+    return grown
 
 
-def _as_subtree(tree: Tree, new: Floats, old_leaf: int, new_leaf: int) -> Ids:
+def _as_subtree(tree: Tree, new: Floats, old_leaf: int, new_leaf: int) -> _Grown:
     """Join the tree over the new rows to the old one at the pair (old_leaf, new_leaf)."""
     batch = build_tree(new, rebalance="none")
     n, m = tree.n_leaves, batch.n_leaves
-    first_inner = n + m + (tree.n_nodes - n)  # ids: old leaves, new leaves, old inner nodes, new inner nodes
-    parents = _shifted_parents(tree, m)
+    first_inner = m + tree.n_nodes
+    shifted = _shifted(tree, m)
     inner = np.where(batch.parents < 0, -1, batch.parents - m + first_inner)
+    parents = np.append(shifted.parents, inner[m:])
     parents[n : n + m] = inner[:m]
-    parents = np.append(parents, inner[m:])
-    old_root = n + m + tree.root - n if tree.height else 0
+    heights = np.append(shifted.heights, batch.heights[m:])
+    old_root = m + tree.root if tree.height else 0
     new_root = first_inner + batch.root - m if batch.height else n
     if tree.height == batch.height:
         parents[[old_root, new_root]] = len(parents)
-        return np.append(parents, -1)
+        return _Grown(np.append(parents, -1), np.append(heights, tree.height + 1))
     low, leaf, steps = (
         (new_root, old_leaf, batch.height + 1)
         if batch.height < tree.height
@@ -150,36 +130,26 @@ def _as_subtree(tree: Tree, new: Floats, old_leaf: int, new_leaf: int) -> Ids:
     for _ in range(steps):
         above = parents[above]
     parents[low] = above
-    return parents
-
-
-def _above(tree: Tree, first_new: int) -> Ids:
-    """The inner nodes above the leaves first_new, first_new + 1, ..."""
-    seen = [np.empty(0, np.int64)]
-    nodes = np.arange(first_new, tree.n_leaves)
-    while (nodes := np.unique(tree.parents[nodes]))[-1] >= 0:
-        seen.append(nodes)
-    return np.concatenate(seen)
+    return _Grown(parents, heights)
 
 
 def _finished(
-    tree: Tree, old: Floats, new: Floats, parents: Ids, max_children: int, rebalance: Rebalancing
+    tree: Tree, old: Floats, new: Floats, grown: _Grown, max_children: int, rebalance: Rebalancing
 ) -> Inserted:
-    """Canonical numbering, vectors of what changed, splits of what became crowded."""
+    """Splits of what became crowded, vectors of what changed, canonical numbering."""
     n, m = tree.n_leaves, len(new)
-    grown, ids = renumbered_tree(n + m, parents, check=False)
-    origin = np.where(ids < n, ids, np.where((ids < n + m) | (ids >= m + tree.n_nodes), -1, ids - m))
-    dirty = _above(grown, n)
+    made = len(grown.parents) - m - tree.n_nodes
+    origin = np.concatenate([np.arange(n), np.full(m, -1), np.arange(n, tree.n_nodes), np.full(made, -1)])
     source = origin.copy()
-    source[dirty] = -1
-    rows = patched_rows(grown, old, source, new)
-    balanced, came_from = rebalanced_tree(grown, rows, max_children, rebalance)
-    if balanced is grown:
-        return Inserted(grown, origin, np.flatnonzero((source < 0) & (grown.heights > 0)), rows)
-    kept = came_from >= 0
-    split = kept & (balanced.leaf_counts() != grown.leaf_counts()[np.maximum(came_from, 0)])
-    origin = np.where(kept, origin[came_from], -1)
-    source = np.where(kept & ~split, source[came_from], -1)
-    source[_above(balanced, n)] = -1
-    rows = patched_rows(balanced, old, source, new)
-    return Inserted(balanced, origin, np.flatnonzero((source < 0) & (balanced.heights > 0)), rows)
+    source[n : n + m] = -1 - np.arange(m)
+    source[n + m + tree.n_nodes - n :] = MISSING
+    nodes = np.arange(n, n + m)
+    while (nodes := np.unique(grown.parents[nodes]))[-1] >= 0:
+        source[nodes] = MISSING
+    rows = RowsUnderChange(old, source, new)
+    splitter = Splitter(grown.parents, grown.heights, np.arange(len(grown.parents)), VectorLinks(rows, rebalance))
+    splitter.split(len(grown.parents) if rebalance == "none" else max_children)
+    balanced, order = renumbered_tree(n + m, splitter.parents, check=False)
+    patched = rows.renumbered(order)
+    origin = np.append(origin, np.full(len(splitter.parents) - len(origin), -1))
+    return Inserted(balanced, origin[order], np.flatnonzero((patched.source < 0) & (balanced.heights > 0)), patched)

@@ -1,14 +1,14 @@
-"""Vectors of a tree after a change: what did not change is read from the old array, the rest is computed anew."""
-
-from itertools import pairwise
+"""Vectors of a tree under change: what did not change is read from the old array, the rest is computed anew."""
 
 import numpy as np
 
 from psi.tree.compiled import compiled
-from psi.tree.tree import Tree
 from psi.tree.vectors import CANCELLED
 from psi.tree.weights import Floats, Ids
 from psi.tree.workers import in_pieces
+
+MISSING = np.iinfo(np.int64).min  # in place of a row's number: has to be computed
+PIECE = 128  # nodes averaged at once by a thread
 
 
 class PatchedRows:
@@ -32,21 +32,53 @@ class PatchedRows:
         return out
 
 
-def patched_rows(tree: Tree, old: Floats, source: Ids, new: Floats) -> PatchedRows:
-    """Vectors for a changed tree whose node i has row source[i] of `old`, or none (-1).
+class RowsUnderChange:
+    """Vectors of nodes in any numbering, computed layer by layer from the bottom: a normalised mean of the children.
 
-    Without one, the last len(new) leaves get their row of `new` and inner nodes the normalised mean of their children.
+    source (nodes,): as in `PatchedRows`, or MISSING; own: rows that `source` refers to with negative numbers.
     """
-    missing = np.flatnonzero(source < 0)
-    own = np.empty((len(missing), old.shape[1]), np.float32)
-    source = source.copy()
-    source[missing] = -1 - np.arange(len(missing))
-    leaves = int(np.searchsorted(missing, tree.n_leaves))
-    own[:leaves] = new[missing[:leaves] - (tree.n_leaves - len(new))]
-    bounds = leaves + np.searchsorted(tree.heights[missing[leaves:]], np.arange(1, tree.height + 2))
-    for start, stop in pairwise(bounds):  # by height: children come first
-        _average(old, own, source, missing, tree.child_offsets, tree.child_ids, int(start), int(stop))
-    return PatchedRows(old, source, own)
+
+    def __init__(self, old: Floats, source: Ids, own: Floats | None = None):
+        self.old = old
+        self.source = source
+        self.used = 0 if own is None else len(own)
+        self.own = np.empty((0, old.shape[1]), np.float32) if own is None else own
+
+    def take(self, nodes: Ids) -> Floats:
+        """The vectors (m, d) of these nodes (m,), none of them missing."""
+        return PatchedRows(self.old, self.source, self.own).take(nodes)
+
+    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
+        """Compute the missing vectors of this height; nodes that are new or were split count as missing."""
+        self.source = np.append(self.source, np.full(len(parents) - len(self.source), MISSING))
+        self.source[split] = MISSING
+        members = np.flatnonzero(heights == height - 1)
+        owners = parents[members]
+        wanted = self.source[owners] == MISSING
+        members, owners = members[wanted], owners[wanted]
+        if not len(members):
+            return
+        order = np.argsort(owners, kind="stable")
+        nodes, counts = np.unique(owners, return_counts=True)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        rows = self._room_for(len(nodes))
+        sources = self.source[members[order]]
+        own = self.own  # grown already: children may be among its rows
+        in_pieces(len(nodes), PIECE, lambda start, stop: _average(self.old, own, sources, offsets, rows, start, stop))
+        self.source[nodes] = -1 - np.arange(self.used, self.used + len(nodes))
+        self.used += len(nodes)
+
+    def _room_for(self, count: int) -> Floats:
+        """The next `count` rows of `own`, which grows by doubling."""
+        if self.used + count > len(self.own):
+            grown = np.empty((2 * (self.used + count), self.old.shape[1]), np.float32)
+            grown[: self.used] = self.own[: self.used]
+            self.own = grown
+        return self.own[self.used : self.used + count]
+
+    def renumbered(self, order: Ids) -> PatchedRows:
+        """The vectors of nodes that had the numbers `order`."""
+        return PatchedRows(self.old, self.source[order], self.own[: self.used])
 
 
 @compiled
@@ -59,16 +91,14 @@ def _copy(old: Floats, own: Floats, source: Ids, out: Floats, start: int, stop: 
 
 
 @compiled
-def _average(
-    old: Floats, own: Floats, source: Ids, nodes: Ids, offsets: Ids, children: Ids, start: int, stop: int
-) -> None:
+def _average(old: Floats, own: Floats, sources: Ids, offsets: Ids, out: Floats, start: int, stop: int) -> None:
+    """Normalised means of the runs sources[offsets[p] : offsets[p + 1]]."""
     width = old.shape[1]
     total = np.empty(width, np.float64)
     for p in range(start, stop):
         total[:] = 0.0
-        for c in range(offsets[nodes[p]], offsets[nodes[p] + 1]):
-            at = source[children[c]]
-            row = old[at] if at >= 0 else own[-1 - at]
+        for c in range(offsets[p], offsets[p + 1]):
+            row = old[sources[c]] if sources[c] >= 0 else own[-1 - sources[c]]
             for k in range(width):
                 total[k] += row[k]
         square = 0.0
@@ -76,4 +106,4 @@ def _average(
             square += total[k] * total[k]
         length = np.sqrt(square)
         for k in range(width):
-            own[p, k] = np.float32(total[k] / length) if length > CANCELLED else np.float32(0)
+            out[p, k] = np.float32(total[k] / length) if length > CANCELLED else np.float32(0)

@@ -7,6 +7,7 @@ import numpy as np
 from psi.errors import InputError
 from psi.tree.compiled import compiled
 from psi.tree.edges import Edges, joined, maximum_spanning_forest
+from psi.tree.patched import RowsUnderChange
 from psi.tree.seed import grown_tree
 from psi.tree.tree import Tree, renumbered_tree
 from psi.tree.vectors import unit_rows
@@ -28,25 +29,16 @@ def rebalance_tree(tree: Tree, links: Edges | Floats, max_children: int = 40, ho
     of the lowest common ancestor of its leaves), or a vector for every node (n_nodes, d), as from `mean_vectors`. `none`:
     the tree as it is. Raises InputError for another `how` or too small a limit.
     """
-    return rebalanced_tree(tree, links, max_children, how)[0]
-
-
-def rebalanced_tree(
-    tree: Tree, links: "Edges | Floats | RowSource", max_children: int, how: Rebalancing
-) -> tuple[Tree, Ids]:
-    """`rebalance_tree`, and for each node of the result (n_nodes,) its id in `tree`, -1 for a node made by a split.
-
-    The part that holds a split node's first child keeps that node's id.
-    """
     check_rebalancing(max_children, how)
     if how == "none" or tree.child_counts().max() <= max_children:
-        return tree, np.arange(tree.n_nodes)
-    splitter = _Splitter(tree, max_children, _linking(tree, links) if how == "similar" else None)
-    height = 1
-    while height <= splitter.height:
-        splitter.split_layer(height)
-        height += 1
-    return splitter.result()
+        return tree
+    rank = np.empty(tree.n_nodes, np.int64)
+    rank[tree.child_ids] = np.arange(tree.n_nodes - 1)
+    rank[tree.root] = tree.n_nodes
+    splitter = Splitter(tree.parents, tree.heights, rank, _linking(tree, links) if how == "similar" else None)
+    splitter.split(max_children)
+    # parts of one node follow each other among their siblings
+    return renumbered_tree(tree.n_leaves, splitter.parents, splitter.rank, check=False)[0]
 
 
 def check_rebalancing(max_children: int, how: str) -> None:
@@ -59,13 +51,14 @@ def check_rebalancing(max_children: int, how: str) -> None:
         )
 
 
-class _Linking(Protocol):
-    """Gives the links among the children of a node of the layer being split, as positions in `children`."""
+class Linking(Protocol):
+    """What a splitter asks and tells as it climbs the layers."""
 
-    def links(self, parents: Ids, node: int, children: Ids) -> Edges: ...
+    def links(self, parents: Ids, node: int, children: Ids) -> Edges | None:
+        """Links among the children of a crowded node, as positions in `children`; None: split by position."""
 
-    def climb(self, parents: Ids) -> None:
-        """The layer is done; the next one up is next."""
+    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
+        """The layer of this height is done, its nodes in `split` have lost children; the next one up is next."""
 
 
 class _EdgeLinks:
@@ -83,92 +76,71 @@ class _EdgeLinks:
         pa, pb = place[a[inside]], place[b[inside]]
         return Edges(np.minimum(pa, pb), np.maximum(pa, pb), self.edges.weight[inside])
 
-    def climb(self, parents: Ids) -> None:
+    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
         self.above = parents[self.above]
 
 
-class RowSource(Protocol):
-    """Vectors of nodes, on demand."""
-
-    def take(self, nodes: Ids) -> Floats:
-        """The vectors (m, d) of these nodes (m,)."""
-
-
-class _Rows:
-    def __init__(self, rows: Floats):
-        self.rows = rows
-
-    def take(self, nodes: Ids) -> Floats:
-        return self.rows[nodes]
-
-
-class _VectorLinks:
+class VectorLinks:
     """Links from the children's vectors: their own maximum spanning tree; parts get the mean of what they hold."""
 
-    def __init__(self, known: int, source: RowSource):
-        self.known = known
-        self.source = source
-        self.parts: dict[int, Floats] = {}  # vectors of the nodes made by splitting
+    def __init__(self, rows: RowsUnderChange, how: Rebalancing = "similar"):
+        self.rows = rows
+        self.how = how
 
-    def links(self, parents: Ids, node: int, children: Ids) -> Edges:
-        for part in children[children >= self.known]:
-            if part not in self.parts:
-                held = self._of(np.flatnonzero(parents == part))
-                self.parts[int(part)] = unit_rows(held.mean(axis=0, keepdims=True))[0]
-        return grown_tree(unit_rows(self._of(children)))
+    def links(self, parents: Ids, node: int, children: Ids) -> Edges | None:
+        """The maximum spanning tree of the children's vectors."""
+        return None if self.how == "even" else grown_tree(unit_rows(self.rows.take(children)))
 
-    def _of(self, nodes: Ids) -> Floats:
-        old = nodes < self.known
-        rows = self.source.take(np.where(old, nodes, 0)).copy()
-        for position in np.flatnonzero(~old):
-            rows[position] = self.parts[int(nodes[position])]
-        return rows
-
-    def climb(self, parents: Ids) -> None:
-        pass
+    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
+        """Compute the vectors of this height that are out of date."""
+        self.rows.climb(parents, heights, height, split)
 
 
-def _linking(tree: Tree, links: Edges | Floats | RowSource) -> _Linking:
+def _linking(tree: Tree, links: Edges | Floats) -> Linking:
     if isinstance(links, Edges):
         return _EdgeLinks(tree, links)
-    if not isinstance(links, np.ndarray):
-        return _VectorLinks(tree.n_nodes, links)
     if len(links) != tree.n_nodes:
         raise InputError(f"links: expected {tree.n_nodes} vectors (one a node), got {len(links)}")
-    return _VectorLinks(tree.n_nodes, _Rows(links))
+    return VectorLinks(RowsUnderChange(links, np.arange(tree.n_nodes)))
 
 
-class _Splitter:
-    """A tree under change: parents grow as nodes are split, numbering is made canonical at the end."""
+class Splitter:
+    """A tree under change: parents, heights and rank (order among siblings) of its nodes grow as nodes are split.
 
-    def __init__(self, tree: Tree, limit: int, linking: _Linking | None):
-        self.tree = tree
-        self.limit = limit
+    Nodes may stand in any numbering, leaves first. Without a linking, nodes are split evenly by position.
+    """
+
+    def __init__(self, parents: Ids, heights: Ids, rank: Ids, linking: Linking | None):
+        self.parents = parents.copy()
+        self.heights = heights.copy()
+        self.rank = rank.copy()
         self.linking = linking
-        self.height = tree.height
-        self.parents = tree.parents.copy()
-        self.heights = tree.heights.copy()
-        self.rank = np.empty(tree.n_nodes, np.int64)
-        self.rank[tree.child_ids] = np.arange(tree.n_nodes - 1)
-        self.rank[tree.root] = tree.n_nodes
+        self.height = int(heights.max())
         self.added: list[tuple[int, int, int]] = []
 
-    def split_layer(self, height: int) -> None:
+    def split(self, limit: int) -> None:
+        """Split every node with more than `limit` children, from the bottom up."""
+        height = 1
+        while height <= self.height:
+            self._split_layer(height, limit)
+            height += 1
+
+    def _split_layer(self, height: int, limit: int) -> None:
         """Split the crowded nodes of one height; their parents are looked at when the layer above has its turn."""
         nodes = np.flatnonzero(self.heights == height - 1)
         owners = self.parents[nodes]
-        for node in np.flatnonzero(np.bincount(owners, minlength=len(self.parents)) > self.limit):
+        crowded = np.flatnonzero(np.bincount(owners, minlength=len(self.parents)) > limit).tolist()
+        for node in crowded:
             children = nodes[owners == node]
             children = children[np.argsort(self.rank[children], kind="stable")]
-            self._detach(int(node), children, self._parts(int(node), children))
+            self._detach(node, children, self._parts(node, children, limit))
         self._flush()
         if self.linking is not None:
-            self.linking.climb(self.parents)
+            self.linking.climb(self.parents, self.heights, height, crowded)
 
-    def _parts(self, node: int, children: Ids) -> Ids:
-        if self.linking is None:
-            return _even_parts(len(children), self.limit)
-        return _similar_parts(len(children), self.linking.links(self.parents, node, children), self.limit)
+    def _parts(self, node: int, children: Ids, limit: int) -> Ids:
+        links = None if self.linking is None else self.linking.links(self.parents, node, children)
+        return _even_parts(len(children), limit) if links is None else _similar_parts(len(children), links, limit)
 
     def _detach(self, node: int, children: Ids, part_of: Ids) -> None:
         """The part of the first child stays with `node`; each other part gets a new node beside it."""
@@ -195,11 +167,6 @@ class _Splitter:
             self.heights = np.append(self.heights, heights)
             self.rank = np.append(self.rank, ranks)
             self.added = []
-
-    def result(self) -> tuple[Tree, Ids]:
-        """The finished tree and the ids its nodes had; parts of one node follow each other among their siblings."""
-        tree, origin = renumbered_tree(self.tree.n_leaves, self.parents, self.rank, check=False)
-        return tree, np.where(origin < self.tree.n_nodes, origin, -1)
 
 
 def _even_parts(count: int, limit: int) -> Ids:

@@ -175,8 +175,8 @@ def renumbered_tree(
     given = np.asarray(parents, np.int64)
     if not 1 <= n_leaves <= len(given) or given.max(initial=-1) >= len(given):
         raise InputError(f"{len(given)} parents do not make a tree over {n_leaves} leaves")
-    ranks = np.arange(len(given)) if rank is None else np.asarray(rank, np.int64)
-    order, new_parents, heights, offsets, child_ids, numbered = _canonical(n_leaves, given, ranks)
+    by_rank = np.arange(len(given)) if rank is None else np.argsort(rank, kind="stable")
+    order, new_parents, heights, offsets, child_ids, numbered = _canonical(n_leaves, given, by_rank)
     if numbered < len(given) or new_parents[-1] != -1:
         raise InputError("the leaves of a tree must all have the same depth below one root; rebuild the tree")
     tree = Tree(n_leaves, new_parents, heights, offsets, child_ids)
@@ -186,8 +186,11 @@ def renumbered_tree(
 
 
 @compiled
-def _canonical(n_leaves: int, parents: Ids, rank: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids, int]:
-    """Number layer by layer; a parent's turn comes when its first child has it, so it is ordered by its smallest leaf."""
+def _canonical(n_leaves: int, parents: Ids, by_rank: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids, int]:
+    """Number layer by layer; a parent's turn comes when its first child has it, so it is ordered by its smallest leaf.
+
+    by_rank: the nodes in the order in which children are listed.
+    """
     nodes = len(parents)
     order, place = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)
     heights = np.zeros(nodes, np.int64)
@@ -212,18 +215,14 @@ def _canonical(n_leaves: int, parents: Ids, rank: Ids) -> tuple[Ids, Ids, Ids, I
             offsets[place[above] + 1] += 1
     for p in range(nodes):
         offsets[p + 1] += offsets[p]
-    return order, new_parents, heights, offsets, _children(order, new_parents, offsets, rank, stop), stop
+    return order, new_parents, heights, offsets, _children(place, new_parents, offsets, by_rank), stop
 
 
 @compiled
-def _children(order: Ids, parents: Ids, offsets: Ids, rank: Ids, numbered: int) -> Ids:
-    """Children lists in the order of rank, ties by old id."""
+def _children(place: Ids, parents: Ids, offsets: Ids, by_rank: Ids) -> Ids:
+    """Children lists in the order of `by_rank`; place (nodes,): the new number of each old one, -1 for none."""
     filled = offsets[:-1].copy()
     children = np.empty(max(0, len(parents) - 1), np.int64)
-    by_rank = np.argsort(rank, kind="mergesort")
-    place = np.full(len(parents), -1, np.int64)
-    for p in range(numbered):
-        place[order[p]] = p
     for x in by_rank:
         p = place[x]
         if p >= 0 and parents[p] >= 0:
