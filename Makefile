@@ -1,9 +1,11 @@
 # make demo   the bundled benchmark, five methods, a table and a figure: no GPU, no key, no download but packages
 # make test   the test suite
 # make lint   style and types
+# make serve  a model server on a GPU node: SERVER=vllm_8b (default), vllm_70b, or ollama with SIZE=8b or 70b
 # Any of them makes .venv first, and installs again only when pyproject.toml has changed.
 
 PYTHON ?= python3
+SERVER ?= vllm_8b
 VENV   := .venv
 BIN    := $(VENV)/bin
 CORE   := $(VENV)/.installed-core
@@ -12,7 +14,7 @@ DEV    := $(VENV)/.installed-dev
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: help demo test lint install clean
+.PHONY: help demo test lint serve install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -43,6 +45,9 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+serve:
+	@experiments/serving/$(SERVER).sh
 
 clean:
 	rm -rf $(VENV) runs
