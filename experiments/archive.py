@@ -17,11 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.cell import RECORD, Cell
 from experiments.selection import chosen_cells
 from psi.component import Component
-from psi.errors import PsiError
 from psi.store import safe_name, writing
 
 VERSIONS = "versions.txt"
@@ -96,8 +95,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
+    run_program(main)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import NoReturn, TypeVar
 
 from omegaconf import OmegaConf
 
 from psi.component import Component, did_you_mean, required_settings, settings_of
-from psi.errors import ConfigError
+from psi.errors import ConfigError, PsiError
 
 Settings = TypeVar("Settings", bound=Component)
 
@@ -35,3 +35,18 @@ def settings_from(arguments: Sequence[str], component: type[Settings], usage: st
         if key not in given:
             raise ConfigError(f"{key} is not given. Set it: {key}=VALUE.")
     return component(**{str(key): value for key, value in given.items()})
+
+
+def run_program(main: Callable[[Sequence[str]], int | None]) -> NoReturn:
+    """Run `main` on the command line and end with its exit code (None: 0), or with a message and 2 where it cannot go on."""
+    try:
+        code = main(sys.argv[1:])
+    except PsiError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(2) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.stderr.write(f"cannot use {error.filename}: {error.strerror}. Choose another place.\n")
+        raise SystemExit(2) from None
+    raise SystemExit(code)

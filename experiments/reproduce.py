@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments.archive import CONFIG, VERSIONS, versions
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.cell import RECORD, Cell, cell_folder, run_cell
 from experiments.compose import masked, run_from
 from psi.component import Component
-from psi.errors import ConfigError, InputError, PsiError
+from psi.errors import ConfigError, InputError
 from psi.store import open_artifact
 
 LARGEST = 2**30  # bytes of all files in an archive
@@ -199,8 +199,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
+    run_program(main)

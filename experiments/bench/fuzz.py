@@ -30,7 +30,7 @@ from pydantic import NonNegativeInt, PositiveInt
 from tqdm import tqdm
 
 from baselines.hipporag.replies import entities_of, triples_of
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.compose import run_from
 from experiments.configuration import composed
 from psi.agent.reply import parse_reply
@@ -329,8 +329,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
+    run_program(main)

@@ -27,10 +27,9 @@ from typing import Any
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from tqdm import tqdm
 
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.bench.sweep import CELLS, Launcher, echo_server, files, start, statuses
 from psi.component import Component
-from psi.errors import PsiError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +131,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
+    run_program(main)

@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 from pydantic import PositiveInt
 from tqdm import tqdm
 
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.bench.sweep import Launcher, echo_server, files, start, statuses
 from psi.component import Component
-from psi.errors import PsiError
 
 CHOSEN = ("seed=0,1", "k=10", "context=2")
 CELLS = 6 * 2
@@ -93,8 +92,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        raise SystemExit(main(sys.argv[1:]))
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
+    run_program(main)

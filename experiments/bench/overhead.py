@@ -23,7 +23,7 @@ from typing import Any
 from pydantic import PositiveInt
 from tqdm import tqdm
 
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.cell import run_cell
 from experiments.compose import masked, run_from
 from experiments.configuration import composed
@@ -137,8 +137,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
+    run_program(main)
