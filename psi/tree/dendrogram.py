@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from psi.tree.compiled import compiled
 from psi.tree.edges import Edges, find_root
+from psi.tree.kernels import leading_zeros
 from psi.tree.weights import Ids
 
 Ranks = npt.NDArray[np.int32]
@@ -74,7 +75,5 @@ def _range_maxima(gaps: Ranks) -> Ranks:
 def weakest_between(table: Ranks, a: int, b: int) -> int:
     """Rank of the weakest edge on the path between the points at the places a != b."""
     low, high = min(a, b), max(a, b)
-    level = 0
-    while (2 << level) <= high - low:
-        level += 1
+    level = 63 - leading_zeros(high - low)  # 2^level <= high - low < 2^(level + 1)
     return int(max(table[level, low], table[level, high - (1 << level)]))

@@ -58,6 +58,16 @@ def _folded(builder: Any, lanes: Any, flags: tuple[str, ...]) -> Any:
     return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
 
 
+def _leading_zeros(_context: Any, number: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
+leading_zeros = cast(Callable[[int], int], intrinsic(_leading_zeros))  # of the 64 bits of an integer
+
+
 def _typed(result: types.Type, total: ir.Type, flags: tuple[str, ...]) -> RowProduct:
     def typer(_context: Any, a: Any, b: Any) -> Any:
         return result(a, b), _row_product(total, flags)
