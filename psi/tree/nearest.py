@@ -14,6 +14,7 @@ from psi.tree.workers import each_piece, one_thread_products, thread_count
 
 ROWS = 1024  # a part of the rows, its rounded copy and its products stay in a core's cache
 ASKED = 1024
+WORTH_A_THREAD = 1 << 20  # products: starting another thread and its first product take as long
 CHECKED = 16  # rows whose products are compared with the bound
 BF16_LOSS = 2.0**-9  # rounding to nearest keeps 8 bits, so a unit row moves by this at most; small rows lose less still
 
@@ -34,16 +35,18 @@ def nearest_rows(rows: Floats, asked: Floats, fast: Operands, *, earlier: bool =
     Products sieve under the bound of `psi.tree.precision`; what passes is weighed, so the answer is the same for every
     precision and number of threads.
     """
-    threads = thread_count()
     parts = -(-len(rows) // ROWS)
+    # reading and rounding a row costs about as much as 64 products
+    threads = max(1, min(thread_count(), parts, len(rows) * (64 + len(asked)) // WORTH_A_THREAD))
     piece = ROWS * max(1, -(-parts // threads))
 
     def search(start: int) -> Nearest:
         return _nearest_in(rows, start, min(len(rows), start + piece), asked, fast, earlier)
 
-    with honest_products(fast.precision):
-        found = each_piece(len(rows), piece, search, min(threads, parts))
-    return _best(found, len(asked))
+    with honest_products(fast.precision), one_thread_products():
+        if threads == 1:
+            return search(0)
+        return _best(each_piece(len(rows), piece, search, threads), len(asked))
 
 
 def sieve_operands(asked: Floats) -> Operands:
@@ -112,12 +115,24 @@ def _improve(
             hit |= row[j] >= least
         if not hit:
             continue
-        place = int(np.argmax(row))
+        place = _largest(row)
         _take(rows, asked, q, left + place, lanes, ids, similarity)
         least = _least(row, similarity[q], bound, cut)
         for j in range(len(row)):
             if row[j] >= least and j != place:
                 _take(rows, asked, q, left + j, lanes, ids, similarity)
+
+
+@compiled
+def _largest(row: Patterns) -> int:
+    """The first place of the largest value; both loops are kept plain so that the first one vectorises."""
+    largest = row[0]
+    for j in range(len(row)):
+        largest = max(largest, row[j])
+    place = 0
+    while row[place] != largest:
+        place += 1
+    return place
 
 
 @compiled
