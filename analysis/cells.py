@@ -18,7 +18,8 @@ class CellScores:
     """What one run gave.
 
     `summaries` maps metric names to means; `parts` does so for parts of the questions (`"2 hops"` -> metric -> mean),
-    in the order to be shown. `costs` are further columns by name (`index_seconds`, `ms_per_question`, `tokens`, ...).
+    in the order to be shown. `questions` maps metric names to the scores of questions by their ids. `costs` are further
+    columns by name (`index_seconds`, `search_calls`, ...; see `analysis.costs`).
     `error` is the type of the error that ended a run. `note` is a sentence that readers must see beside the numbers.
     `partial`: not every question has a row yet; `missing`: the run was never made.
     """
@@ -31,6 +32,7 @@ class CellScores:
     n_questions: int = 0
     summaries: Mapping[str, Summary] = field(default_factory=dict)
     parts: Mapping[str, Mapping[str, Summary]] = field(default_factory=dict)
+    questions: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     costs: Mapping[str, float | None] = field(default_factory=dict)
     note: str | None = None
 

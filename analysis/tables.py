@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
 from analysis.cells import CellScores, merged, over_seeds
+from analysis.costs import cost_columns, cost_text, mean_of
+from analysis.published import Published, PublishedRow
 from psi.metrics import Metric, Summary, metric
 
 Mark = Literal["", "best", "second", "failed"]
 Value = str | float | int | None
 
-COST_LABELS: Mapping[str, str] = MappingProxyType({
-    "index_seconds": "Index (s)", "ms_per_question": "ms/question", "calls": "Model calls", "tokens": "Tokens",
-})  # fmt: skip
 _COUNTED = MappingProxyType({"ranking": "Rankings", "answer": "Answers"})
+SIGNIFICANT = "†"
 INTERVAL_NOTE = "±: half the width of the 95 % bootstrap interval over questions. Scores in percent."
 RANK_NOTE = "Best in bold, second underlined, by mean, among runs of one dataset that scored equally many questions."
 COUNTS_NOTE = "n/f/x: questions in the mean / failed by an error / excluded for want of gold passages or answers."
@@ -47,16 +46,47 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """Rows of another origin than those of the table, under a title that names it; `note` says how they were had."""
+
+    title: str
+    rows: tuple[tuple[Entry, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """Headings, rows of as many entries, and notes to print below."""
+    """Headings, rows of as many entries, notes to print below; `blocks` stand apart from the rows, after them."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...] = ()
+    title: str = ""
+    blocks: tuple[Block, ...] = ()
 
 
-def results_table(cells: Sequence[CellScores], metrics: Sequence[str | Metric]) -> Table:
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Which rows differ from a baseline: corrected p-values by (dataset, method) and metric, and how they were had."""
+
+    baseline: str
+    level: float
+    p_values: Mapping[tuple[str, str], Mapping[str, float]]
+    note: str
+
+
+def results_table(
+    cells: Sequence[CellScores],
+    metrics: Sequence[str | Metric],
+    *,
+    published: Sequence[Published] = (),
+    comparison: Comparison | None = None,
+    title: str = "",
+) -> Table:
     """One row a dataset and method, one column a metric, then counts, status and costs.
+
+    Published rows stand in blocks of their own and take no part in what is best. Columns of costs that say nothing in any row
+    are kept for the CSV alone.
 
     Raises:
         InputError: no cell, or two of one dataset, method and seed.
@@ -64,9 +94,24 @@ def results_table(cells: Sequence[CellScores], metrics: Sequence[str | Metric]) 
     """
     chosen = [metric(each) if isinstance(each, str) else each for each in metrics]
     groups = over_seeds(cells)
-    costs = tuple(dict.fromkeys(name for cell in cells for name in cell.costs))
+    names = [name for cell in cells for name in cell.costs] + [
+        name for p in published for row in p.rows for name in row.costs
+    ]
+    costs = cost_columns(tuple(dict.fromkeys(names)))
     kinds = tuple(dict.fromkeys(each.of for each in chosen))
     counted = {kind: [each.name for each in chosen if each.of == kind] for kind in kinds}
+    blocks = tuple(_block(each, chosen, kinds, costs) for each in published if each.rows)
+    scores = {each.name: _score_entries(each.name, groups, comparison) for each in chosen}
+    rows = tuple(
+        (
+            *_names(group),
+            *(scores[each.name][row] for each in chosen),
+            *(_counts(group, kind, names) for kind, names in counted.items()),
+            _status(group),
+            *(_cost(group, names) for names in costs.values()),
+        )
+        for row, group in enumerate(groups)
+    )
     columns = (
         Column("Dataset", "row", numeric=False),
         Column("Method", "row", numeric=False),
@@ -74,20 +119,50 @@ def results_table(cells: Sequence[CellScores], metrics: Sequence[str | Metric]) 
         *(Column(each.label, "score") for each in chosen),
         *(Column(f"{_COUNTED[kind]} n/f/x", "run") for kind in kinds),
         Column("Status", "run", numeric=False, shown=any(cell.status != "ok" for cell in cells)),
-        *(Column(COST_LABELS.get(name, name), "run") for name in costs),
+        *(Column(heading, "run") for heading in costs),
     )
-    scores = {each.name: _score_entries(each.name, groups) for each in chosen}
-    rows = tuple(
-        (
-            *_names(group),
-            *(scores[each.name][row] for each in chosen),
-            *(_counts(group, kind, names) for kind, names in counted.items()),
-            _status(group),
-            *(_cost(group, name) for name in costs),
-        )
-        for row, group in enumerate(groups)
+    empty = _empty(columns, [*rows, *(row for block in blocks for row in block.rows)], len(columns) - len(costs))
+    columns = tuple(replace(column, shown=column.shown and at not in empty) for at, column in enumerate(columns))
+    return Table(columns, rows, _notes(groups, comparison), title, blocks)
+
+
+def _empty(columns: Sequence[Column], rows: Sequence[Sequence[Entry]], first_cost: int) -> set[int]:
+    """Places of columns of scores that no row has, and of costs (from `first_cost` on) that are nothing or zero in all."""
+    scores = {
+        at for at, column in enumerate(columns) if column.about == "score" and all(row[at].text == "–" for row in rows)
+    }
+    costs = {at for at in range(first_cost, len(columns)) if not any(v for row in rows for v in row[at].data.values())}
+    return costs | scores
+
+
+def _block(
+    published: Published, metrics: Sequence[Metric], kinds: Sequence[str], costs: Mapping[str, Sequence[str]]
+) -> Block:
+    rows = tuple(_published_row(row, published, metrics, kinds, costs) for row in published.rows)
+    return Block(published.title, rows, published.setting)
+
+
+def _published_row(
+    row: PublishedRow,
+    published: Published,
+    metrics: Sequence[Metric],
+    kinds: Sequence[str],
+    costs: Mapping[str, Sequence[str]],
+) -> tuple[Entry, ...]:
+    source = f"arXiv {published.arxiv}, {published.source}"
+    values = [row.metrics.get(each.name) for each in metrics]
+    return (
+        Entry(row.dataset, data={"dataset": row.dataset}),
+        Entry(row.method, data={"method": row.method, "published": source}),
+        Entry("", data={"seeds": None}),
+        *(
+            Entry("–" if value is None else f"{value:.1f}", data={each.name: None if value is None else value / 100})
+            for each, value in zip(metrics, values, strict=True)
+        ),
+        *(Entry("") for _ in kinds),
+        Entry("", data={"status": "published"}),
+        *(_costs({name: row.costs.get(name) for name in names}) for names in costs.values()),
     )
-    return Table(columns, rows, _notes(groups))
 
 
 def interval_text(summary: Summary) -> str:
@@ -108,9 +183,11 @@ def _names(group: Sequence[CellScores]) -> tuple[Entry, Entry, Entry]:
     )
 
 
-def _score_entries(name: str, groups: Sequence[Sequence[CellScores]]) -> list[Entry]:
+def _score_entries(name: str, groups: Sequence[Sequence[CellScores]], comparison: Comparison | None) -> list[Entry]:
     summaries = [_summary(group, name) for group in groups]
     entries = [_score(name, group, each) for group, each in zip(groups, summaries, strict=True)]
+    if comparison is not None:
+        entries = [_compared(entry, group[0], name, comparison) for entry, group in zip(entries, groups, strict=True)]
     for dataset in {group[0].dataset for group in groups}:
         rankable = {
             row: each
@@ -120,6 +197,12 @@ def _score_entries(name: str, groups: Sequence[Sequence[CellScores]]) -> list[En
         for row, mark in _marks(rankable).items():
             entries[row] = replace(entries[row], mark=mark)
     return entries
+
+
+def _compared(entry: Entry, cell: CellScores, name: str, comparison: Comparison) -> Entry:
+    p = comparison.p_values.get((cell.dataset, cell.method), {}).get(name)
+    text = entry.text if p is None or p >= comparison.level else f"{entry.text}{SIGNIFICANT}"
+    return replace(entry, text=text, data={**entry.data, f"{name}_p": p})
 
 
 def _summary(group: Sequence[CellScores], name: str) -> Summary | None:
@@ -170,15 +253,15 @@ def _status(group: Sequence[CellScores]) -> Entry:
     return Entry(text, mark="failed" if bad else "", data={"status": text})
 
 
-def _cost(group: Sequence[CellScores], name: str) -> Entry:
-    found = [value for cell in group if (value := cell.costs.get(name)) is not None]
-    if not found:
-        return Entry("–", data={name: None})
-    mean = math.fsum(found) / len(found)
-    return Entry(f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}", data={name: mean})
+def _cost(group: Sequence[CellScores], names: Sequence[str]) -> Entry:
+    return _costs({name: mean_of([cell.costs.get(name) for cell in group]) for name in names})
 
 
-def _notes(groups: Sequence[Sequence[CellScores]]) -> tuple[str, ...]:
+def _costs(values: Mapping[str, float | None]) -> Entry:
+    return Entry(cost_text(list(values.values())), data=dict(values))
+
+
+def _notes(groups: Sequence[Sequence[CellScores]], comparison: Comparison | None) -> tuple[str, ...]:
     several = [SEEDS_NOTE] if any(len(group) > 1 for group in groups) else []
     absent = []
     for group in groups:
@@ -188,4 +271,5 @@ def _notes(groups: Sequence[Sequence[CellScores]]) -> tuple[str, ...]:
                 f"{group[0].dataset}, {group[0].method}: {missing} questions missing from the run count as 0."
             )
     own = dict.fromkeys(cell.note for group in groups for cell in group if cell.note)
-    return (INTERVAL_NOTE, RANK_NOTE, COUNTS_NOTE, *several, *absent, *own)
+    compared = [] if comparison is None else [f"{SIGNIFICANT}: {comparison.note}"]
+    return (INTERVAL_NOTE, RANK_NOTE, *compared, COUNTS_NOTE, *several, *absent, *own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,6 +29,20 @@ def labels(cells: Sequence[Cell]) -> list[Label]:
     by_dataset = [Label(dataset, cell.method) for dataset, cell in zip(datasets, cells, strict=True)]
     methods = _told_apart(by_dataset, cells, of_data=False)
     return list(_numbered(map(Label, datasets, methods), cells))
+
+
+def in_order(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells in the order of their labels, numbers by their size; those of one label by their seed."""
+    named = [
+        (_natural(label.dataset), _natural(label.method), cell.seed)
+        for label, cell in zip(labels(cells), cells, strict=True)
+    ]
+    return [cells[at] for at in sorted(range(len(cells)), key=lambda at: named[at])]
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(float(part), "") if at % 2 else (-1.0, part) for at, part in enumerate(parts)]
 
 
 def _told_apart(groups: Sequence[Hashable], cells: Sequence[Cell], *, of_data: bool) -> list[str]:

@@ -2,9 +2,13 @@
 
     python -m experiments.tables store=runs
     python -m experiments.tables store=runs out=table.md metrics=[recall@5,f1] datasets=[twowiki]
+    python -m experiments.tables experiment=main_qa out=table.tex        # a prepared table: see conf/table
+    python -m experiments.tables store=runs baseline=bm25                # † where a method differs significantly from it
+    python -m experiments.tables store=runs published=[hipporag2.qa]     # beside published rows: see conf/published
+    python -m experiments.tables store=runs show=trees                   # results, datasets or trees
     python -m experiments.tables store=runs figure=overview.png
 
-The ending of `out` chooses the format: .md, .csv or .tex; without `out` the table goes to the console.
+The ending of `out` chooses the format: .md, .csv, .tex or .html; without `out` the table goes to the console.
 """
 
 from __future__ import annotations
@@ -15,48 +19,53 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from omegaconf import OmegaConf
 from rich.console import Console
 
 from analysis.cells import CellScores
-from analysis.renderers import to_console, to_csv, to_latex, to_markdown
-from analysis.tables import Table, results_table
-from experiments.cell import Cell, read_cells
-from experiments.labels import Label, labels
-from psi.component import Component, did_you_mean, settings_of
-from psi.errors import ConfigError, InputError, PsiError, StoreError
+from analysis.published import Published, read_published
+from analysis.renderers import to_console, to_csv, to_html, to_latex, to_markdown
+from analysis.statistics import datasets_table, trees_table
+from analysis.tables import Comparison, Table, results_table
+from experiments.arguments import settings_from
+from experiments.cell import Cell
+from experiments.complaints import CONF
+from experiments.labels import Label, in_order, labels
+from experiments.selection import chosen_cells
+from experiments.statistics import datasets_of, trees_of
+from psi.component import Component, did_you_mean
+from psi.errors import ConfigError, PsiError, StoreError
 from psi.metrics import Summary, summarise
 from psi.store import open_artifact, read_rows
 
-FORMATS: Mapping[str, Callable[[Table], str]] = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
+FORMATS: Mapping[str, Callable[[Table], str]] = {
+    ".md": to_markdown, ".csv": to_csv, ".tex": to_latex, ".html": to_html,
+}  # fmt: skip
 WIDTH = 150  # of a table that goes to a file or a pipe
-COSTS = {
-    "index_seconds": "index_seconds",
-    "index_calls": "Index calls",
-    "index_prompt_tokens": "Index prompt tokens",
-    "index_completion_tokens": "Index reply tokens",
-    "search_ms_per_question": "Search (ms)",
-    "search_calls": "Search calls",
-    "search_prompt_tokens": "Search prompt tokens",
-    "search_completion_tokens": "Search reply tokens",
-    "agent_ms_per_question": "Agent (ms)",
-    "agent_steps_per_question": "Steps",
-    "answer_ms_per_question": "Answer (ms)",
-    "prompt_tokens": "Prompt tokens",
-}
+_NOT_COSTS = ("passages", "questions", "answered", "retrieved", "unmapped")  # counts that stand elsewhere
 METRICS = ("recall@1", "recall@2", "recall@5", "recall@10", "em", "f1")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Component):
-    """What to show: of which store, which datasets and methods (empty: all), by which metrics, where."""
+    """What to show: of which store, which datasets and methods (empty: all), by which metrics, where.
 
+    experiment: a table of conf/table, whose settings stand in for those not given.
+    baseline: the method that others are tested against, `best` for the best of each column; None (baseline=): no test.
+    published: tables of conf/published to show beside, as FILE.TABLE.
+    """
+
+    experiment: str | None = None
+    title: str = ""
     store: str = "runs"
     datasets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     metrics: tuple[str, ...] = METRICS
+    show: Literal["results", "datasets", "trees"] = "results"
+    baseline: str | None = None
+    published: tuple[str, ...] = ()
     out: str | None = None
     figure: str | None = None
 
@@ -74,6 +83,7 @@ def cell_scores(cells: Sequence[tuple[Path, Cell]]) -> list[CellScores]:
 
 def _scores(root: Path, cell: Cell, name: Label) -> CellScores:
     folder = open_artifact(root / cell.stages["scores"]).path if "scores" in cell.stages else None
+    rows = [] if folder is None else read_rows(folder / "scores.jsonl")
     return CellScores(
         dataset=name.dataset,
         method=name.method,
@@ -82,8 +92,9 @@ def _scores(root: Path, cell: Cell, name: Label) -> CellScores:
         error=cell.error.partition(":")[0] if cell.error else None,
         n_questions=int(cell.costs.get("questions", 0)),
         summaries={} if folder is None else _summaries(folder / "summary.json"),
-        parts={} if folder is None else _by_hops(read_rows(folder / "scores.jsonl")),
-        costs={label: cell.costs[name] for name, label in COSTS.items() if name in cell.costs},
+        parts=_by_hops(rows),
+        questions=_by_metric(rows),
+        costs={name: value for name, value in cell.costs.items() if name not in _NOT_COSTS},
         note=_note(cell),
     )
 
@@ -101,7 +112,17 @@ def _by_hops(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Summary]]
     }
 
 
+def _by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+    scores: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows:
+        for name in row.keys() - {"question", "kind", "hops"}:
+            scores[name][row["question"]] = row[name]
+    return dict(scores)
+
+
 def _note(cell: Cell) -> str | None:
+    if "imported" in cell.settings:
+        return f"{cell.method}: predictions imported from {cell.settings['imported']['file']}, not made here."
     answering = json.dumps([cell.settings.get(part) for part in ("reader", "agent")])
     if cell.costs.get("prompt_tokens") and '"bundled"' in answering:
         return "Answers by the bundled 135M-parameter model: they show that the path works, not how good a method is."
@@ -117,13 +138,10 @@ def _summaries(path: Path) -> dict[str, Summary]:
 
 def main(arguments: Sequence[str]) -> None:
     """Write what the arguments ask for."""
-    if {"-h", "--help"} & set(arguments):
-        sys.stdout.write(__doc__)
-        return
-    request = _request(arguments)
-    cells = [(Path(request.store), cell) for cell in _wanted(read_cells(Path(request.store)), request)]
-    scores = cell_scores(cells)
-    table = results_table(scores, request.metrics)
+    request = settings_from([*_prepared(arguments), *arguments], Request, __doc__)
+    store = Path(request.store)
+    cells = in_order(chosen_cells(store, request.datasets, request.methods))
+    table = _table(request, store, cells)
     if request.out is None:
         _print(table)
     else:
@@ -131,51 +149,53 @@ def main(arguments: Sequence[str]) -> None:
     if request.figure is not None:
         from analysis.figures import demo_figure  # matplotlib takes a second to import
 
-        demo_figure(scores, Path(request.figure))
+        demo_figure(cell_scores([(store, cell) for cell in cells]), Path(request.figure))
         sys.stdout.write(f"figure: {request.figure}\n")
+
+
+def _prepared(arguments: Sequence[str]) -> list[str]:
+    """The settings of the table that the arguments name, as arguments that come before them."""
+    name = next((each.partition("=")[2] for each in arguments if each.startswith("experiment=")), None)
+    if name is None:
+        return []
+    path = CONF / "table" / f"{name}.yaml"
+    if not path.exists():
+        known = [each.stem for each in path.parent.glob("*.yaml")]
+        raise ConfigError(f"experiment={name}: no table of this name in {path.parent}.{did_you_mean(name, known)}")
+    settings = OmegaConf.to_container(OmegaConf.load(path))
+    assert isinstance(settings, dict)
+    return [f"{key!s}={json.dumps(value, ensure_ascii=False)}" for key, value in settings.items()]
+
+
+def _table(request: Request, store: Path, cells: Sequence[Cell]) -> Table:
+    if request.show == "datasets":
+        return datasets_table(datasets_of(store, cells), request.title)
+    if request.show == "trees":
+        return trees_table(trees_of(store, cells), request.title)
+    scores = cell_scores([(store, cell) for cell in cells])
+    return results_table(
+        scores, request.metrics, published=_published(request, cells), title=request.title,
+        comparison=_comparison(scores, request) if request.baseline else None,
+    )  # fmt: skip
+
+
+def _comparison(scores: Sequence[CellScores], request: Request) -> Comparison:
+    from experiments.comparisons import against
+
+    assert request.baseline is not None
+    return against(scores, request.metrics, request.baseline)
+
+
+def _published(request: Request, cells: Sequence[Cell]) -> list[Published]:
+    """Published rows of the datasets that were run; of all datasets where a paper has none of those."""
+    found = [read_published(CONF / "published", name) for name in request.published]
+    of_these = [each.of([cell.dataset for cell in cells]) for each in found]
+    return [own if own.rows else each for own, each in zip(of_these, found, strict=True)]
 
 
 def _print(table: Table) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     console.print(to_console(table))
-
-
-def _request(arguments: Sequence[str]) -> Request:
-    try:
-        given = OmegaConf.to_container(OmegaConf.from_dotlist(list(arguments)))
-    except Exception as error:  # of the YAML parser, in as many types as it has
-        raise ConfigError(f"cannot read {' '.join(arguments)}: settings are written key=value or key=[a,b].") from error
-    assert isinstance(given, dict)
-    for key in given:
-        if key not in settings_of(Request):
-            raise ConfigError(f"unknown setting {key!r}.{did_you_mean(str(key), settings_of(Request))}")
-    return Request(**{str(key): value for key, value in given.items()})
-
-
-def _wanted(cells: Sequence[Cell], request: Request) -> list[Cell]:
-    """The cells of the datasets and methods asked for, by their names with or without the settings in brackets."""
-    if not cells:
-        raise InputError(
-            f"no finished run below {request.store}. Run some with `python -m experiments.run`, "
-            "or name another store with store=PATH."
-        )
-    names = labels(cells)
-    datasets = [{cell.dataset, name.dataset} for cell, name in zip(cells, names, strict=True)]
-    methods = [{cell.method, name.method} for cell, name in zip(cells, names, strict=True)]
-    for key, asked, known in (("datasets", request.datasets, datasets), ("methods", request.methods, methods)):
-        for word in asked:
-            if word not in set().union(*known):
-                raise ConfigError(f"{key}: no run of {word!r} below {request.store}."
-                                  f"{did_you_mean(word, set().union(*known))}")  # fmt: skip
-    found = [
-        cell
-        for cell, dataset, method in zip(cells, datasets, methods, strict=True)
-        if (not request.datasets or dataset & set(request.datasets))
-        and (not request.methods or method & set(request.methods))
-    ]
-    if not found:
-        raise InputError(f"no run below {request.store} is of one of these datasets and of one of these methods.")
-    return found
 
 
 def _write(path: Path, table: Table) -> None:

@@ -2,14 +2,18 @@
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from omegaconf import OmegaConf
 from rich.console import Console
 
 from analysis.cells import CellScores
-from analysis.renderers import to_console, to_csv, to_latex, to_markdown
-from analysis.tables import Table, interval_text, results_table
+from analysis.published import Published, PublishedRow, read_published
+from analysis.renderers import to_console, to_csv, to_html, to_latex, to_markdown
+from analysis.tables import Comparison, Table, interval_text, results_table
 from psi.errors import ConfigError, InputError
 from psi.metrics import Summary
 
@@ -147,3 +151,79 @@ def test_nothing_to_show_and_doubles_are_refused() -> None:
         results_table([cell("a", 0.5), cell("a", 0.6)], ["recall@5"])
     with pytest.raises(ConfigError, match="unknown metric"):
         results_table([cell("a", 0.5)], ["recal@5"])
+
+
+PAPER = Published("Doe 2026", "0000.00000", "table 1", "a large model", (
+    PublishedRow("toy", "theirs", {"recall@5": 99.0}, {"index_seconds": 7.0}),
+    PublishedRow("other", "theirs", {"recall@5": 9.0}, {}),
+))  # fmt: skip
+
+
+def test_published_rows_stand_apart_and_do_not_compete() -> None:
+    table = results_table([cell("a", 0.5), cell("b", 0.4)], ["recall@5"], published=[PAPER.of(["toy"])])
+    assert column(table, "Recall@5") == [("50.0 ±2.0", "best"), ("40.0 ±2.0", "second")]
+    for text in (console_text(table), to_markdown(table), to_latex(table), to_html(table)):
+        before, _, after = text.partition("Doe 2026 (arXiv 0000.00000), table 1")
+        assert "theirs" in after and "theirs" not in before and "99.0" in after and "a large model" in after
+    rows = csv_rows(table)
+    assert [row["published"] for row in rows] == ["", "", "arXiv 0000.00000, table 1"]
+    assert (rows[2]["recall@5"], rows[2]["index_seconds"], rows[2]["status"]) == ("0.99", "7.0", "published")
+
+
+def test_columns_that_are_empty_in_all_rows_are_hidden_but_kept_in_the_csv() -> None:
+    costs = {"index_calls": 0, "index_prompt_tokens": 1_700_000, "index_completion_tokens": 2_000}
+    table = results_table([cell("a", 0.5, costs=costs), cell("b", 0.4, costs={"index_calls": 0})], ["recall@5", "em"])
+    shown = [each.label for each in table.columns if each.shown]
+    assert shown == ["Dataset", "Method", "Recall@5", "Rankings n/f/x", "Answers n/f/x", "Index tokens in/out"]
+    assert column(table, "Index tokens in/out") == [("1.7M / 2k", ""), ("–", "")]
+    assert csv_rows(table)[0]["index_calls"] == "0.0"
+
+
+def test_differences_that_are_significant_are_marked() -> None:
+    comparison = Comparison("b", 0.05, {("toy", "a"): {"recall@5": 0.01}, ("toy", "c"): {"recall@5": 0.2}}, "differs.")
+    table = results_table([cell("a", 0.5), cell("b", 0.4), cell("c", 0.3)], ["recall@5"], comparison=comparison)
+    assert [text for text, _ in column(table, "Recall@5")] == ["50.0 ±2.0†", "40.0 ±2.0", "30.0 ±2.0"]
+    assert "†: differs." in table.notes
+    assert [row["recall@5_p"] for row in csv_rows(table)] == ["0.01", "", "0.2"]
+    assert r"\textbf{50.0} $\pm$2.0$^{\dagger}$" in to_latex(table)
+
+
+def test_html_needs_nothing_else_and_names_its_cells() -> None:
+    cells = [cell("<script>", 0.5), cell("b", status="failed", error="ModelError")]
+    text = to_html(results_table(cells, ["recall@5"], title="Toys & more", published=[PAPER.of(["toy"])]))
+    assert '<caption id="caption">Toys &amp; more</caption>' in text and "&lt;script&gt;" in text
+    assert "<script" not in text and "http" not in text
+    tree = ElementTree.fromstring(text.partition("\n")[2].replace('<meta charset="utf-8">', "").replace(
+        '<meta name="viewport" content="width=device-width, initial-scale=1">', ""))  # fmt: skip
+    table = tree.find(".//table")
+    assert table is not None
+    heads = table.findall("./thead/tr/th")
+    assert all(head.get("scope") == "col" for head in heads)
+    for body in table.findall("./tbody"):
+        for row in body.findall("./tr"):
+            spans = sum(int(each.get("colspan", "1")) for each in row)
+            assert spans == len(heads) and row.find("./th") is not None
+
+
+def test_published_files_are_whole() -> None:
+    folder = Path(__file__).resolve().parents[2] / "conf" / "published"
+    for path in folder.glob("*.yaml"):
+        for name in OmegaConf.load(path).tables:
+            found = read_published(folder, f"{path.stem}.{name}")
+            assert found.rows and found.source
+            assert all(0 <= value <= 100 for row in found.rows for value in row.metrics.values())
+    with pytest.raises(ConfigError, match="Did you mean 'hipporag2'"):
+        read_published(folder, "hiporag2.qa")
+    with pytest.raises(ConfigError, match="no table 'qas'"):
+        read_published(folder, "hipporag2.qas")
+
+
+def test_published_rows_of_another_length_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(
+        "citation: c\narxiv: '1'\ntables: {t: {source: s, datasets: [a, b], metrics: [em], rows: {m: [[1.0]]}}}"
+    )
+    with pytest.raises(ConfigError, match=r"tables.t.rows.m: one list for each"):
+        read_published(tmp_path, "p.t")
+    (tmp_path / "p.yaml").write_text("citation: c\narxiv: '1'\ntables: {t: {sauce: s}}")
+    with pytest.raises(ConfigError, match=r"tables.t.sauce: Extra inputs"):
+        read_published(tmp_path, "p.t")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from experiments.cell import Cell, read_cells
-from experiments.labels import Label, labels
+from experiments.labels import Label, in_order, labels
 from experiments.tables import main
 from psi.errors import ConfigError, InputError, StoreError
 
@@ -94,3 +94,23 @@ def test_a_class_that_varies_is_shown_by_its_name_without_the_settings_that_only
         "psi [abstracts=MeanAbstracts]",
         "psi [abstracts=B]",
     ]
+
+
+def test_rows_stand_in_the_order_of_their_settings():
+    cells = [cell(k=80), cell(k=9), cell(method="l", k=5), cell(k=9, seed=1)]
+    assert [(each.method, each.settings["k"], each.seed) for each in in_order(cells)] == [
+        ("l", 5, 0),
+        ("m", 9, 0),
+        ("m", 9, 1),
+        ("m", 80, 0),
+    ]
+
+
+def test_prepared_tables_are_defaults(tmp_path, capsys):
+    for name in ("main_qa", "efficiency", "hop_budget", "rebalancing"):
+        main([f"experiment={name}", f"store={store(tmp_path / name)}", "baseline="])
+        assert "failed: E" in capsys.readouterr().out
+    with pytest.raises(ConfigError, match=r"no table of this name.*Did you mean 'main_qa'"):
+        main(["experiment=main_q"])
+    with pytest.raises(InputError, match="loaded its dataset"):
+        main(["experiment=datasets", f"store={tmp_path / 'main_qa'}"])
