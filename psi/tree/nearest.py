@@ -75,7 +75,8 @@ def _nearest_in(rows: Floats, start: int, stop: int, asked: Floats, fast: Operan
     rounded = torch.empty(ROWS, rows.shape[1], dtype=fast.rows.dtype)
     out = torch.empty(min(ASKED, len(asked)) * ROWS, dtype=fast.rows.dtype)
     for left in range(start, stop, ROWS):
-        part = torch.from_numpy(rows[left : min(stop, left + ROWS)])
+        # PyTorch warns of rows that it could not write to, such as a file's: it gets a copy of those
+        part = torch.from_numpy(np.require(rows[left : min(stop, left + ROWS)], requirements="W"))
         part = rounded[: len(part)].copy_(part) if part.dtype != rounded.dtype else part
         for top in range(0, len(asked), ASKED):
             block = fast.rows[top : top + ASKED]

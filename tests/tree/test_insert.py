@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psi.errors import InputError
 from psi.tree import beam_search, build_tree, dasgupta_cost, insert_leaves, mean_vectors, unit_rows
+from psi.tree import nearest as nearest_module
+from psi.tree.nearest import nearest_rows, sieve_operands
+from psi.tree.precision import Operands, product_bound
 from tests.tree.corpora import corpora, corpus
 
 
@@ -28,6 +32,84 @@ def test_invariants_vectors_and_origins(old, new, how):
         np.testing.assert_array_equal(result.tree.leaves_under(int(node)), before)
     np.testing.assert_array_equal(result.origin[: len(old)], np.arange(len(old)))
     assert (result.origin[len(old) : len(rows)] == -1).all()
+
+
+def brute_force_nearest(rows, asked, earlier):
+    """Similarities by their definition, one pair at a time: products exact in float64, equal rows 1, ties to the smaller id."""
+    ids, best = [], []
+    for q, x in enumerate(asked):
+        pool = rows[:q] if earlier else rows
+        order = [
+            np.float32(1) if x.any() and (y == x).all() else np.float32(np.clip(lane_sum(y, x), -1, 1)) for y in pool
+        ]
+        ids.append(int(np.argmax(order)) if order else -1)
+        best.append(order[ids[-1]] if order else -np.inf)
+    return ids, best
+
+
+def lane_sum(a, b):
+    """The inner product in float64 by 32 partial sums, the upper half folded on the lower."""
+    products = np.zeros(-(-len(a) // 32) * 32)
+    products[: len(a)] = a.astype(np.float64) * b.astype(np.float64)
+    lanes = np.zeros(32)
+    for part in products.reshape(-1, 32):
+        lanes += part
+    while len(lanes) > 1:
+        lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+    return lanes[0]
+
+
+def sieves(asked):
+    """What products may sieve with: float32, bfloat16, and what this machine would choose."""
+    exact = torch.from_numpy(asked)
+    rounded = Operands(exact.bfloat16(), product_bound(asked.shape[1], nearest_module.BF16_LOSS), "bf16")
+    return [Operands(exact, product_bound(asked.shape[1], 0.0), "fp32"), rounded, sieve_operands(asked)]
+
+
+@settings(max_examples=40)
+@given(rows=corpora(40), asked=corpora(30), copies=st.booleans())
+def test_nearest_rows_equal_brute_force_in_any_precision_and_cut(rows, asked, copies):
+    width = max(rows.shape[1], asked.shape[1])
+    rows, asked = (unit_rows(np.pad(part, ((0, 0), (0, width - part.shape[1])))) for part in (rows, asked))
+    asked = np.concatenate([asked, rows[::3]]) if copies else asked
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest_module, "ROWS", 7)
+        patch.setattr(nearest_module, "ASKED", 5)
+        for fast in sieves(asked):
+            for pool, earlier in ((rows, False), (asked, True)):
+                found = nearest_rows(pool, asked, fast, earlier=earlier)
+                ids, best = brute_force_nearest(pool, asked, earlier)
+                assert found.ids.tolist() == ids
+                assert found.similarity.tolist() == best
+
+
+def test_the_same_tree_and_vectors_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(nearest_module, "WORTH_A_THREAD", 1)
+    rows = corpus("clusters", 5000, 32, 3)
+    rows[4950:] = rows[:50]  # ties between copies
+    tree = build_tree(rows[:4900])
+    vectors = mean_vectors(tree, rows[:4900])
+    before = torch.get_num_threads()
+    results = []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            results.append(insert_leaves(tree, vectors, rows[4900:], how="leaves"))
+    finally:
+        torch.set_num_threads(before)
+    assert len({result.tree.digest() for result in results}) == 1
+    assert all((result.vectors == results[0].vectors).all() for result in results)
+
+
+def test_vectors_opened_for_reading_only():
+    rows = corpus("clusters", 300, 16, 0)
+    tree = build_tree(rows)
+    vectors = mean_vectors(tree, rows)
+    wanted = insert_leaves(tree, vectors, rows[:5], normalised=True)
+    vectors.flags.writeable = False
+    found = insert_leaves(tree, vectors, rows[:5], normalised=True)
+    assert found.tree.digest() == wanted.tree.digest()
+    assert (found.vectors == wanted.vectors).all()
 
 
 def test_one_percent_costs_little_quality():
