@@ -14,7 +14,7 @@ from psi.tree.workers import each_piece, one_thread_products
 
 GROWN = 192  # landmarks at the last level, whose tree is grown point by point
 LOCAL_BLOCK = 1024
-MANY = 16_384  # rows from which a second round of refinement saves more in the pass than it costs
+MANY = 40_000  # rows from which a second round of refinement saves more in the pass than it costs
 CHUNK = 1024
 
 
