@@ -17,6 +17,7 @@ from psi.corpus.records import Question
 from psi.errors import InputError
 from psi.metrics import metric
 from psi.metrics.normalise import normalise
+from psi.metrics.refusal import is_refusal
 
 Bucket = Literal[
     "failed", "correct", "parse_failure", "refused_null", "answered_null", "not_mentioned", "wrong_granularity",
@@ -44,7 +45,6 @@ LABELS: Mapping[Bucket, str] = MappingProxyType({
     "unknown_evidence": "Wrong, no gold passage known",
 })  # fmt: skip
 WRONG: tuple[Bucket, ...] = tuple(bucket for bucket in RULES if bucket not in ("failed", "correct"))
-REFUSALS = frozenset({"not mentioned", "insufficient information", "unanswerable"})  # as normalised
 _UNREADABLE = ("parse_failed", "truncated", "empty")
 _GAVE_UP = ("max_steps", "no_progress")
 _NO_PHRASES = ("yes", "no")  # a longer text that holds one of them says something else
@@ -161,15 +161,6 @@ def _bucket(question: Question, status: str, text: str | None, evidence: Evidenc
         "none": "no_evidence", "part": "part_evidence", "all": "reader_miss", "unknown": "unknown_evidence",
     }  # fmt: skip
     return by_evidence[evidence]
-
-
-def is_refusal(text: str) -> bool:
-    """Whether an answer says that the passages do not tell.
-
-    >>> is_refusal("Not mentioned.")
-    True
-    """
-    return normalise(text) in REFUSALS
 
 
 def is_other_granularity(answer: str, gold: str) -> bool:

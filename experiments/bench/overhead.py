@@ -85,7 +85,7 @@ def bare(sweep: Sequence[Run], folder: Path) -> float:
         assert isinstance(retriever, Retriever)
         found = retriever.build(benchmark.passages, store).search(texts, run.k)
         ranked = {q.id: ranking.ids for q, ranking in zip(benchmark.questions, found, strict=True)}
-        wanted = [each for each in map(metric, run.metrics) if each.of == "ranking"]
+        wanted = [each for each in map(metric, run.metrics) if each.of != "answer"]
         for scores in score_questions(benchmark.questions, wanted, rankings=ranked).values():
             scores.summary()
     return time.perf_counter() - began

@@ -12,7 +12,7 @@ from typing import Any
 from experiments.stages.agent import AgentRun
 from experiments.stages.answers import Answers
 from experiments.stages.rankings import read_rankings
-from psi.corpus.records import Benchmark, Question
+from psi.corpus.records import Benchmark, Passages, Question
 from psi.metrics import QuestionScores, metric, score_questions
 from psi.retrieval.ranking import Ranking
 from psi.store import Artifact, Stage, Store, digest, write_rows
@@ -42,7 +42,7 @@ def scores_stage(
 
     def make(folder: Path) -> None:
         ranked = read_rankings(rankings.path) if agent is None else agent.rankings
-        scores = _scores(benchmark.questions, ranked, answers, metrics)
+        scores = _scores(benchmark.passages, benchmark.questions, ranked, answers, metrics)
         write_rows(folder / "scores.jsonl", _rows(benchmark.questions, scores))
         summaries = {name: asdict(each.summary()) for name, each in scores.items()}
         (folder / "summary.json").write_text(json.dumps(summaries, indent=1), encoding="utf-8")
@@ -51,12 +51,17 @@ def scores_stage(
 
 
 def _scores(
-    questions: Sequence[Question], rankings: Mapping[str, Ranking | None], answers: Answers, metrics: Sequence[str]
+    passages: Passages,
+    questions: Sequence[Question],
+    rankings: Mapping[str, Ranking | None],
+    answers: Answers,
+    metrics: Sequence[str],
 ) -> dict[str, QuestionScores]:
     chosen = [metric(name) for name in metrics]
-    of_rankings = [each for each in chosen if each.of == "ranking"]
+    of_rankings = [each for each in chosen if each.of != "answer"]
     ranked = {question: ranking and ranking.ids for question, ranking in rankings.items()}
-    scores = score_questions(questions, of_rankings, rankings=ranked)
+    spans = {passage.id: passage.span for passage in passages if passage.span is not None}
+    scores = score_questions(questions, of_rankings, rankings=ranked, spans=spans)
     if answers.rows:
         of_answers = [each for each in chosen if each.of == "answer"]
         answered = [question for question in questions if question.id in answers.rows]

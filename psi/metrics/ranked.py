@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
 
 from psi.errors import ConfigError, InputError
 
+T = TypeVar("T", bound=Hashable)
 
-def head(ranked: Sequence[str], k: int | None) -> list[str]:
-    """The first `k` distinct ids of a ranking (None: all of them); a repeated id keeps its best place only.
+
+def head(ranked: Sequence[T], k: int | None) -> list[T]:
+    """The first `k` distinct ids (or spans) of a ranking (None: all of them); a repeated one keeps its best place only.
 
     Raises:
         ConfigError: k < 1.

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from psi.component import did_you_mean
+from psi.corpus.records import Span
 from psi.errors import ConfigError, InputError
 from psi.metrics.registry import Metric, metric
 from psi.metrics.summary import Bootstrap, Summary, summarise
 
+_TARGETS = {"ranking": "gold", "spans": "spans", "answer": "answers"}
+_INPUTS = {"ranking": "rankings", "spans": "spans of ranked passages", "answer": "answers"}
 FAILED = "failed"
 STATUSES = ("ok", "empty", "parse_failed", "max_steps", "no_progress", "truncated", FAILED)
 
@@ -34,6 +37,10 @@ class QuestionLike(Protocol):
     @property
     def gold(self) -> tuple[str, ...]:
         """Ids of supporting passages; none: left out of ranking metrics."""
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Supporting characters; none: left out of span metrics, which alone read them."""
 
 
 class AnswerLike(Protocol):
@@ -78,13 +85,14 @@ def score_questions(
     metrics: Sequence[str | Metric],
     *,
     rankings: Mapping[str, Sequence[str] | None] | None = None,
+    spans: Mapping[str, Span] | None = None,
     answers: Mapping[str, AnswerLike] | None = None,
 ) -> dict[str, QuestionScores]:
     """Score every question by every metric: metric name -> scores.
 
-    `rankings` maps question ids to passage ids, best first (None: retrieval failed); `answers` maps them to
-    answers. Ids of questions that are not asked about are ignored, so that a run can be scored on some of its
-    questions.
+    `rankings` maps question ids to passage ids, best first (None: retrieval failed); `spans` maps passage ids to the
+    characters that they hold, for metrics over characters; `answers` maps question ids to answers. Ids of questions
+    that are not asked about are ignored, so that a run can be scored on some of its questions.
 
     >>> from psi.corpus.records import Question
     >>> asked, run = [Question("q1", "Who?", gold=("B",))], {"q1": ["A", "B"]}
@@ -99,11 +107,12 @@ def score_questions(
     asked = _checked_ids((question.id for question in questions), "questions")
     for question in questions:
         _checked_ids(question.gold, f"gold of question {question.id!r}")
-    outputs = {"ranking": _ranked(asked, rankings), "answer": _answered(asked, answers)}
+    ranked = _ranked(asked, rankings)
+    outputs = {"ranking": ranked, "spans": _as_spans(ranked, spans), "answer": _answered(asked, answers)}
     for each in chosen:
         if outputs[each.of] is None:
             raise ConfigError(
-                f"metric {each.name!r} scores {each.of}s, but none were given. Pass them, or leave it out."
+                f"metric {each.name!r} scores {_INPUTS[each.of]}, but none were given. Pass them, or leave it out."
             )
     return {each.name: _score(questions, each, outputs[each.of] or {}) for each in chosen}
 
@@ -112,8 +121,8 @@ def _score(questions: Sequence[QuestionLike], chosen: Metric, outputs: Mapping[s
     values: dict[str, float] = {}
     failed, excluded, missing = [], [], []
     for question in questions:
-        target = question.gold if chosen.of == "ranking" else question.answers
-        nothing: Any = () if chosen.of == "ranking" else ""
+        target: Any = getattr(question, _TARGETS[chosen.of])
+        nothing: Any = "" if chosen.of == "answer" else ()
         output = outputs.get(question.id, nothing)
         score = chosen.score(nothing if output is None else output, target)
         if score is None:
@@ -137,6 +146,17 @@ def _ranked(
     for question, ranked in rankings.items():
         _checked_ids(() if ranked is None else ranked, f"ranking of question {question!r}")
     return rankings
+
+
+def _as_spans(
+    rankings: Mapping[str, Sequence[str] | None] | None, spans: Mapping[str, Span] | None
+) -> Mapping[str, Sequence[Span] | None] | None:
+    if rankings is None or spans is None:
+        return None
+    return {
+        question: None if ranked is None else [spans[passage] for passage in ranked if passage in spans]
+        for question, ranked in rankings.items()
+    }
 
 
 def _answered(asked: Sequence[str], answers: Mapping[str, AnswerLike] | None) -> dict[str, str | None] | None:

@@ -10,7 +10,7 @@ def test_every_listed_name_works() -> None:
     for name in METRIC_NAMES:
         chosen = metric(name.replace("@k", "@5"))
         assert chosen.label
-        assert chosen.of in ("ranking", "answer")
+        assert chosen.of in ("ranking", "spans", "answer")
 
 
 def test_cutoff_comes_from_the_name() -> None:
