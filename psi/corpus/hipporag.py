@@ -3,7 +3,7 @@
 A passage's id is its position in the corpus file, padded with zeros to at least five digits, so that ids sort
 as the passages stand: `00042`. Which passages are gold and which answers count follows the released code of
 HippoRAG 2 (OSU-NLP-Group/HippoRAG, `main.py`), except that PopQA's aliases are parsed, not compared as one
-JSON string.
+JSON string (`popqa_as_published` does that).
 """
 
 from __future__ import annotations
@@ -12,63 +12,41 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, NotRequired
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic reads typing's own only from Python 3.12 on
 
-from psi.component import Component, runtime
 from psi.corpus import sources
-from psi.corpus.clean import OnEmpty, clean, clean_json, repeated_texts, without_empty
-from psi.corpus.gold import GoldIndex, Reference, unmapped, unmapped_gold, warn_unmapped
-from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question
-from psi.errors import ConfigError, InputError
+from psi.corpus.clean import OnEmpty, clean, clean_json, without_empty
+from psi.corpus.gold import GoldIndex, Reference, unmapped
+from psi.corpus.published import PublishedFiles
+from psi.corpus.records import Benchmark, Passage, Question
+from psi.errors import InputError
 
-RecordKind = Literal["hotpotqa", "2wiki", "musique", "popqa", "nq", "nq_oracle"]
+RecordKind = Literal["hotpotqa", "2wiki", "musique", "popqa", "popqa_as_published", "nq", "nq_oracle"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class HippoRagBenchmark(Component):
+class HippoRagBenchmark(PublishedFiles):
     """A benchmark in the HippoRAG layout, from a local folder or else from a dataset repository on the hub.
 
     Attributes:
-        name: what tables call the benchmark.
         records: the record format of the questions file.
         questions_file: file name of the questions.
         corpus_file: file name of the corpus.
-        folder: local folder to look in first (None: the hub alone).
-        repository: dataset repository on the Hugging Face hub (None: local only).
-        revision: commit of the repository.
-        sha256: digests by file name; a file with another digest is refused, files not named are not checked.
         on_empty: leave passages without a text out and report them (`skip`), or refuse the corpus (`refuse`).
     """
 
-    name: str
     records: RecordKind
     questions_file: str
     corpus_file: str
-    folder: str | None = runtime(None)
-    repository: str | None = None
-    revision: str | None = None
-    sha256: dict[str, str] = dataclasses.field(default_factory=dict)
     on_empty: OnEmpty = "skip"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if (self.repository is None) != (self.revision is None):
-            raise ConfigError(
-                f"{type(self).__name__}: repository={self.repository!r} and revision={self.revision!r}: set "
-                "both (the revision is a commit, so that runs can be repeated) or neither (local files only)."
-            )
-
-    def fingerprint(self) -> Mapping[str, str]:
-        """sha256 of both files by name.
-
-        Raises:
-            InputError: they are found neither in the folder nor on the hub, or are not the pinned ones.
-        """
-        return {source.path.name: source.sha256 for source in self._sources()}
+    def files(self) -> Sequence[str]:
+        """Questions, then the corpus."""
+        return [self.questions_file, self.corpus_file]
 
     def load(self) -> Benchmark:
         """Read, clean and connect questions and corpus.
@@ -76,7 +54,7 @@ class HippoRagBenchmark(Component):
         Raises:
             InputError: files that are missing, altered, malformed or empty.
         """
-        question_source, corpus_source = self._sources()
+        question_source, corpus_source = self.read_files()
         counts: Counter[str] = Counter()
         all_passages = _read_passages(corpus_source, counts)
         records = _read_records(question_source, _FORMATS[self.records], counts)
@@ -84,24 +62,8 @@ class HippoRagBenchmark(Component):
         index = GoldIndex(kept)
         find = index.by_title if _FORMATS[self.records].by_title else index.by_text
         questions = tuple(_question(record, find) for record in records)
-        missed = unmapped_gold(questions)
-        warn_unmapped(self.name, missed)
-        report = LoadReport(
-            cleaned=dict(sorted(counts.items())),
-            skipped_empty=skipped,
-            unmapped_gold=missed,
-            notes=repeated_texts(kept) + index.notes(),
-            sources={source.path.name: source.sha256 for source in (question_source, corpus_source)},
-        )
-        return Benchmark(self.name, Passages(kept), questions, report)
-
-    def _sources(self) -> tuple[sources.Source, sources.Source]:
-        hub = sources.Hub(self.repository, self.revision) if self.repository and self.revision else None
-        paths = sources.find_files([self.questions_file, self.corpus_file], self.folder, hub)
-        found = [sources.read(path) for path in paths]
-        for source in found:
-            sources.check_digest(source, self.sha256)
-        return found[0], found[1]
+        found = (question_source, corpus_source)
+        return self.benchmark(kept, questions, found, counts, index.notes(), skipped)
 
 
 class _Record(NamedTuple):
@@ -241,6 +203,14 @@ def _popqa(row: _PopqaRow, position: int) -> _Record:
     return _Record(str(row["id"]), row["question"], answers, _supporting(row["paragraphs"]), 1, row["prop"])
 
 
+def _popqa_as_published(row: _PopqaRow, position: int) -> _Record:
+    """Lists of aliases as one answer each, in the words of the file: what the released evaluations compare with."""
+    aliases = (row["possible_answers"], row["o_aliases"])
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in aliases]
+    answers = [row["obj"], texts[0], row["o_wiki_title"], texts[1]]
+    return _popqa(row, position)._replace(answers=answers)
+
+
 def _nq(row: _NqRow, position: int) -> _Record:
     number = str(row.get("id", position))
     return _Record(number, row["question"], row["reference"], _supporting(row["contexts"]), 1)
@@ -276,6 +246,7 @@ _FORMATS: dict[RecordKind, _Format] = {
     "2wiki": _Format(TypeAdapter(_2WikiRow), _2wiki, by_title=True),
     "musique": _Format(TypeAdapter(_MusiqueRow), _musique),
     "popqa": _Format(TypeAdapter(_PopqaRow), _popqa),
+    "popqa_as_published": _Format(TypeAdapter(_PopqaRow), _popqa_as_published),
     "nq": _Format(TypeAdapter(_NqRow), _nq),
     "nq_oracle": _Format(TypeAdapter(_NqOracleRow), _nq_oracle),
 }

@@ -1,4 +1,4 @@
-"""LegalBench-RAG's documents as chunks of at most two sentences, and its questions, whose gold is characters of documents."""
+"""LegalBench-RAG (Pipitone and Alami 2024, arXiv 2408.10343): questions on contracts and policies; gold is their characters."""
 
 from __future__ import annotations
 
@@ -13,22 +13,29 @@ from pydantic import Field, PositiveInt
 
 from psi.component import Component
 from psi.corpus import sources
+from psi.corpus.published import chunked, overlapping
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question, Span
 from psi.corpus.splitter import sentence_starts
 from psi.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
-class LegalBenchDocuments(Component):
+class LegalBenchRag(Component):
     """One subset: `folder/benchmarks/SUBSET.json`, and the documents in `folder/corpus/SUBSET`.
 
     A question's gold are the chunks that overlap one of its spans by at least a character. Texts stay as they are, so that
     spans hold.
+
+    Attributes:
+        subset: privacy_qa, contractnli, cuad or maud.
+        folder: what holds the published folders `benchmarks` and `corpus`.
+        sentences: of a chunk, at most; None: chunks of at most `chunk_tokens` tokens.
     """
 
     subset: Annotated[str, Field(min_length=1)]
     folder: str = field(metadata={"identity": False})  # where; `fingerprint` says what
-    sentences: PositiveInt = 2
+    sentences: PositiveInt | None = 2
+    chunk_tokens: PositiveInt = 100
 
     def fingerprint(self) -> Mapping[str, str]:
         """sha256 of the questions and of every document."""
@@ -59,8 +66,10 @@ class LegalBenchDocuments(Component):
         return {f"{self.subset}/{path.name}": sources.read(path) for path in paths}
 
     def _chunks(self, document: str, text: str) -> list[Passage]:
-        bounds = [*sentence_starts(text)[:: self.sentences], len(text)]
         title = Path(document).stem
+        if self.sentences is None:
+            return chunked(document, title, text, self.chunk_tokens)
+        bounds = [*sentence_starts(text)[:: self.sentences], len(text)]
         return [
             Passage(f"{document}#{number:05d}", title, text[a:b], document, None, Span(document, a, b))
             for number, (a, b) in enumerate(pairwise(bounds))
@@ -70,10 +79,6 @@ class LegalBenchDocuments(Component):
     def _question(self, number: int, test: Mapping[str, Any], chunks: Mapping[str, list[Passage]]) -> Question:
         # colons of the published names can't stand in file names everywhere
         spans = tuple(Span(each["file_path"].replace(":", "_"), *each["span"]) for each in test["snippets"])
-        gold = [chunk.id for span in spans for chunk in chunks[span.document] if _overlap(chunk, span)]
+        gold = overlapping([chunk for span in spans for chunk in chunks[span.document]], spans)
         id_ = f"{self.subset}-{number:04d}"
-        return Question(id_, test["query"], gold=tuple(dict.fromkeys(gold)), kind=self.subset, spans=spans)
-
-
-def _overlap(chunk: Passage, span: Span) -> bool:
-    return chunk.span is not None and chunk.span.start < span.end and span.start < chunk.span.end
+        return Question(id_, test["query"], gold=gold, kind=self.subset, spans=spans)

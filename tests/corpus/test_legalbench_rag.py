@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from baselines.sproutrag.legalbench import LegalBenchDocuments
 from baselines.sproutrag.split import PARTS, DocumentSplit
+from psi.corpus.legalbench_rag import LegalBenchRag
 from psi.errors import InputError
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "legalbench_rag"
@@ -18,7 +18,7 @@ def written(tmp_path, span=(10, 18), document="toy/A_ B.txt"):
     (tmp_path / "corpus" / "toy" / "A_ B.txt").write_text("One here. Two there. Three. Four.\n\n", encoding="utf-8")
     snippet = {"file_path": document.replace("_", ":"), "span": list(span), "answer": "Two"}
     (tmp_path / "benchmarks" / "toy.json").write_text(json.dumps({"tests": [{"query": "Who?", "snippets": [snippet]}]}))
-    return LegalBenchDocuments(subset="toy", folder=str(tmp_path))
+    return LegalBenchRag(subset="toy", folder=str(tmp_path))
 
 
 def test_chunks_hold_every_character_and_gold_are_those_that_a_span_touches(tmp_path):
@@ -27,7 +27,7 @@ def test_chunks_hold_every_character_and_gold_are_those_that_a_span_touches(tmp_
     assert {passage.title for passage in benchmark.passages} == {"A_ B"}
     assert benchmark.questions[0].gold == benchmark.passages.ids
     assert benchmark.questions[0].spans[0].document == benchmark.passages[0].document
-    assert set(LegalBenchDocuments(subset="toy", folder=str(tmp_path)).fingerprint()) == {"toy.json", "A_ B.txt"}
+    assert set(LegalBenchRag(subset="toy", folder=str(tmp_path)).fingerprint()) == {"toy.json", "A_ B.txt"}
 
 
 def test_a_span_that_ends_where_a_chunk_begins_does_not_touch_it(tmp_path):
@@ -37,7 +37,7 @@ def test_a_span_that_ends_where_a_chunk_begins_does_not_touch_it(tmp_path):
 
 def test_what_is_missing_is_named(tmp_path):
     with pytest.raises(InputError, match=r"toy\.json"):
-        LegalBenchDocuments(subset="toy", folder=str(tmp_path)).load()
+        LegalBenchRag(subset="toy", folder=str(tmp_path)).load()
     with pytest.raises(InputError, match="absent"):
         written(tmp_path, document="toy/absent.txt").load()
 
@@ -45,7 +45,7 @@ def test_what_is_missing_is_named(tmp_path):
 @pytest.mark.skipif(not SHARED.is_dir(), reason="LegalBench-RAG's files are not at hand")
 @pytest.mark.parametrize(("subset", "questions", "documents"), [("privacy_qa", 194, 7), ("contractnli", 977, 95)])
 def test_the_published_files(subset, questions, documents):
-    loader = LegalBenchDocuments(subset=subset, folder=str(SHARED))
+    loader = LegalBenchRag(subset=subset, folder=str(SHARED))
     benchmark = loader.load()
     assert len(benchmark.questions) == questions
     assert len({passage.document for passage in benchmark.passages}) == documents
