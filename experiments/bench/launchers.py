@@ -31,10 +31,14 @@ CELLS = 6 * 2
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Component):
-    """Which launchers, the first to compare with, and how many cells at a time."""
+    """Which launchers, the first to compare with, how many cells at a time, and further settings of the sweep.
+
+    With `settings=[answers=30,llm.concurrency=1]` cells take longer than processes take to start.
+    """
 
     launchers: tuple[Launcher, ...] = ("basic", "joblib", "submitit_local", "ray")
     jobs: PositiveInt = 2
+    settings: tuple[str, ...] = ()
     out: str | None = None
 
 
@@ -47,23 +51,24 @@ class Ended(NamedTuple):
     statuses: dict[str, str]
 
 
-def run(launcher: Launcher, store: Path, jobs: int) -> Ended:
+def run(launcher: Launcher, store: Path, url: str, request: Request) -> Ended:
     """The whole sweep by one launcher."""
-    with echo_server() as url:
-        began = time.perf_counter()
-        code = start(store, url, launcher, *CHOSEN, jobs=jobs).wait()
-        return Ended(time.perf_counter() - began, code, files(store), statuses(store))
+    began = time.perf_counter()
+    code = start(store, url, launcher, *CHOSEN, *request.settings, jobs=request.jobs).wait()
+    return Ended(time.perf_counter() - began, code, files(store), statuses(store))
 
 
 def measure(request: Request, folder: Path) -> dict[str, Any]:
     """Run the sweep by every launcher, and compare with the first."""
-    ended = {
-        launcher: run(launcher, folder / launcher, request.jobs)
-        for launcher in tqdm(request.launchers, desc="sweeps", unit="launcher", disable=None)
-    }
+    with echo_server() as url:  # one for all: its address is part of what a cell is
+        ended = {
+            launcher: run(launcher, folder / launcher, url, request)
+            for launcher in tqdm(request.launchers, desc="sweeps", unit="launcher", disable=None)
+        }
     first = next(iter(ended.values()))
     return {
         "jobs": request.jobs,
+        "settings": list(request.settings),
         "cells": len(first.statuses),
         "files": len(first.files),
         "launchers": {
