@@ -74,8 +74,8 @@ _ANSWER: Mapping[str, tuple[str, AnswerScore]] = MappingProxyType({
     "em_tolerant": ("EM (tolerant)", em_tolerant),
     "f1_tolerant": ("F1 (tolerant)", f1_tolerant),
     "meteor": ("METEOR (no synonyms)", meteor),
-    "false": ("False rate", false_answer),
-    "not_mentioned": ("Not mentioned", not_mentioned),
+    "false_rate": ("False rate", false_answer),
+    "not_mentioned_rate": ("Not Mentioned rate", not_mentioned),
     **{
         f"rouge{kind.lower()}_{part[0]}": (f"ROUGE-{kind} {part[0].upper()}", rouge(f"rouge{kind}", part))
         for kind in ("1", "2", "L") for part in ("precision", "recall", "fmeasure")
