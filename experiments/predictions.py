@@ -116,7 +116,7 @@ def answer_row(prediction: Prediction) -> dict[str, Any]:
 
 def _row(prediction: Prediction, status: str, text: str | None) -> dict[str, Any]:
     return {"question": prediction.question, "status": status, "text": text, "raw": prediction.answer,
-            "attempts": 0, "prompt_tokens": 0, "completion_tokens": 0}  # fmt: skip
+            "prompt_tokens": 0, "completion_tokens": 0}  # fmt: skip
 
 
 class PassageFinder:

@@ -19,7 +19,7 @@ from psi.models.protocols import NO_USAGE
 from psi.retrieval.ranking import Index, QuestionRanker, Ranking, Retriever, ranking_of
 from psi.store import Artifact, RowLog, Stage, Store, digest, read_rows, write_rows
 
-VERSION = 2
+VERSION = 3
 
 
 class UnfinishedAgentError(PsiError):

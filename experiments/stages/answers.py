@@ -10,14 +10,14 @@ from typing import Any
 
 from experiments.stages.progress import progress
 from experiments.stages.rankings import read_rankings
-from psi.agent.answer import Answer
+from psi.agent.answer import Answer, lasting
 from psi.agent.reader import Reader
 from psi.corpus.records import Benchmark, Passage, Question
 from psi.corpus.subset import subset
 from psi.errors import PsiError
 from psi.store import Artifact, RowLog, Stage, Store, digest, read_rows, write_rows
 
-VERSION = 1
+VERSION = 2
 
 
 class UnfinishedError(PsiError):
@@ -49,7 +49,9 @@ def answers_stage(
     limit: int | None,
     seed: int,
 ) -> Answers:
-    """Answers as rows (`answers.jsonl`, in the order of the questions); timings apart, in `timings.jsonl`.
+    """Answers as rows (`answers.jsonl`, in the order of the questions); apart, in `timings.jsonl`, seconds and calls made.
+
+    Calls depend on what the cache held at that moment, as seconds do on the machine: equal runs give equal answers.
 
     Rows whose call failed keep the stage from being finished: the next start asks for those again and for no other.
     """
@@ -82,7 +84,8 @@ def _write_answers(
         todo = [q for q in questions if q.id not in rows.rows or q.id in failing]
         with progress("answering", len(questions), done=len(questions) - len(todo)) as bar:
             for answer, seconds in _timed(reader.answer(todo, [contexts[q.id] for q in todo])):
-                timings.append([{"question": answer.question, "seconds": round(seconds, 4)}])
+                spent = {"seconds": round(seconds, 4), "calls": answer.attempts}
+                timings.append([{"question": answer.question, **spent}])
                 rows.append([asdict(answer)])
                 (failing.add if answer.status == "failed" else failing.discard)(answer.question)
                 bar.update()
@@ -90,7 +93,7 @@ def _write_answers(
         answered = {question.id: rows.rows[question.id] for question in questions}
     if _failed(answered):
         raise UnfinishedError(answered)
-    write_rows(folder / "answers.jsonl", answered.values())
+    write_rows(folder / "answers.jsonl", map(lasting, answered.values()))
     return _answer_facts(answered, timings.rows)
 
 

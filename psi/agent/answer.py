@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from psi.errors import ModelError
 
@@ -43,3 +44,8 @@ def failed_answer(question: str, error: ModelError, *, passages_used: int = 0) -
         attempts=error.attempts,
         passages_used=passages_used,
     )
+
+
+def lasting(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of an answer or a decision without what another run of the same need not repeat: how many calls were made."""
+    return {key: value for key, value in row.items() if key != "attempts"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from psi.agent.answer import Answer
+from psi.agent.answer import Answer, lasting
 from psi.agent.policy import Decision, Step
 from psi.corpus.records import Passages, Question
 from psi.retrieval.ranking import Ranking, ranking_row
@@ -24,20 +24,21 @@ class Trace:
 
 
 def trace_row(trace: Trace) -> dict[str, Any]:
-    """The trace as JSON data, without times: equal runs give equal rows."""
+    """The trace as JSON data, without times and calls: equal runs give equal rows."""
     return {
         "question": trace.question.id,
         "text": trace.question.text,
-        "answer": asdict(trace.answer),
+        "answer": lasting(asdict(trace.answer)),
         "ranking": ranking_row(trace.ranking),
         "steps": [_step_row(step) for step in trace.steps],
     }
 
 
 def times_row(trace: Trace) -> dict[str, Any]:
-    """The seconds of every step."""
+    """The seconds of every step, and the calls made for all of them."""
     steps = [round(step.seconds, 4) for step in trace.steps]
-    return {"question": trace.question.id, "seconds": round(sum(steps), 4), "steps": steps}
+    spent = {"seconds": round(sum(steps), 4), "calls": trace.answer.attempts}
+    return {"question": trace.question.id, **spent, "steps": steps}
 
 
 def as_text(row: Mapping[str, Any], passages: Passages, times: Mapping[str, Any] | None = None) -> str:
@@ -90,5 +91,5 @@ def _step_row(step: Step) -> dict[str, Any]:
         "query": step.query,
         **ranking_row(step.ranking),
         "shown": [passage.id for passage in step.passages],
-        "decision": None if decision is None else asdict(decision),
+        "decision": None if decision is None else lasting(asdict(decision)),
     }

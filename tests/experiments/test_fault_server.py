@@ -136,4 +136,5 @@ def test_a_repeated_run_in_another_store_makes_no_call(broken: Broken, tmp_path:
     run(tmp_path / "second", server, cache)
     empty = 1  # a reply without text is not kept
     assert len(server.requests) - before == empty
-    assert sum(row["attempts"] for row in rows(tmp_path / "second").values()) == empty
+    (timings,) = (tmp_path / "second").rglob("answers/*/timings.jsonl")
+    assert sum(row["calls"] for row in read_rows(timings)) == empty

@@ -31,7 +31,9 @@ def answered(store: Path, llm: list[str]) -> dict[str, dict[str, Any]]:
     run = run_from(composed([*toy, "reader=generate", *llm, "metrics=[em]", f"store={store}"]))
     cell = run_cell(run, "toy", "")
     assert cell.status == "ok", cell.error
-    return {row["question"]: row for row in read_rows(store / cell.stages["answers"] / "answers.jsonl")}
+    rows = {row["question"]: row for row in read_rows(store / cell.stages["answers"] / "answers.jsonl")}
+    calls = {row["question"]: row["calls"] for row in read_rows(store / cell.stages["answers"] / "timings.jsonl")}
+    return {question: row | {"calls": calls[question]} for question, row in rows.items()}
 
 
 @needs_engine
@@ -42,10 +44,10 @@ def test_a_run_on_a_server_ends_like_one_without_and_is_repeated_without_it(addr
     here = answered(tmp_path / "here", ["llm=smollm2", "llm.max_new_tokens=48"])
     there = answered(tmp_path / "there", server)
     assert [row["status"] for row in there.values()] == [row["status"] for row in here.values()]
-    assert all(row["attempts"] == 1 and row["prompt_tokens"] > 100 for row in there.values())
+    assert all(row["calls"] == 1 and row["prompt_tokens"] > 100 for row in there.values())
 
     again = answered(tmp_path / "again", [*server, "llm.retries=0"])
-    assert all(row["attempts"] == 0 for row in again.values())
+    assert all(row["calls"] == 0 for row in again.values())
     assert [row["raw"] for row in again.values()] == [row["raw"] for row in there.values()]
 
 
