@@ -36,6 +36,17 @@ def run_from(config: DictConfig) -> Run:
     return Run(**made)
 
 
+def component_of(config: DictConfig, key: str) -> Component:
+    """The component that stands under a key of the composed configuration.
+
+    Raises:
+        ConfigError: as `run_from`.
+    """
+    node = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    assert isinstance(node, dict)
+    return _component(key, node[key], {})
+
+
 def unused(config: DictConfig) -> list[str]:
     """Shared keys that nothing in this run refers to: changing them has no effect."""
     text = str(OmegaConf.to_container(config, resolve=False))
