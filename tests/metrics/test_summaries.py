@@ -45,7 +45,9 @@ def test_rouge_by_characters():
     assert metric("rougel_f").score("北京", ["北京大学"]) == 0
 
 
-@pytest.mark.parametrize("name", ["rougel_f", "meteor", "false_rate", "not_mentioned_rate", "em_tolerant", "f1_tolerant"])
+@pytest.mark.parametrize(
+    "name", ["rougel_f", "meteor", "false_rate", "not_mentioned_rate", "em_tolerant", "f1_tolerant"]
+)
 def test_nothing_to_score_against_is_no_score(name):
     assert metric(name).score("something", ["", " "]) is None
 
