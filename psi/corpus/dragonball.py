@@ -25,12 +25,14 @@ class DragonBall(PublishedFiles):
     Attributes:
         language: en or zh.
         chunk_tokens: most tokens of a chunk.
+        sentences: so many in every chunk instead (None: as many as fit).
     """
 
     language: Literal["en", "zh"] = "en"
     docs_file: str = "dragonball_docs.jsonl"
     queries_file: str = "dragonball_queries.jsonl"
     chunk_tokens: PositiveInt = 100
+    sentences: PositiveInt | None = None
 
     def files(self) -> Sequence[str]:
         """Documents, then queries."""
@@ -48,10 +50,10 @@ class DragonBall(PublishedFiles):
             if row["language"] == self.language:
                 number = row["doc_id"]
                 texts[number] = row["content"]
-                title = row.get("company_name") or ""
                 chunks[number] = chunked(
-                    f"{number:04d}", title, row["content"], self.chunk_tokens, category=row["domain"]
-                )
+                    f"{number:04d}", row.get("company_name") or "", row["content"], self.chunk_tokens,
+                    sentences=self.sentences, category=row["domain"],
+                )  # fmt: skip
         questions = [
             _question(row, texts, chunks)
             for _, row in rows(found[1], _Row, counts, lines=True)

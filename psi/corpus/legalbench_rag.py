@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +14,6 @@ from psi.component import Component
 from psi.corpus import sources
 from psi.corpus.published import chunked, overlapping
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question, Span
-from psi.corpus.splitter import sentence_starts
 from psi.errors import InputError
 
 
@@ -66,15 +64,7 @@ class LegalBenchRag(Component):
         return {f"{self.subset}/{path.name}": sources.read(path) for path in paths}
 
     def _chunks(self, document: str, text: str) -> list[Passage]:
-        title = Path(document).stem
-        if self.sentences is None:
-            return chunked(document, title, text, self.chunk_tokens)
-        bounds = [*sentence_starts(text)[:: self.sentences], len(text)]
-        return [
-            Passage(f"{document}#{number:05d}", title, text[a:b], document, None, Span(document, a, b))
-            for number, (a, b) in enumerate(pairwise(bounds))
-            if text[a:b].strip()
-        ]
+        return chunked(document, Path(document).stem, text, self.chunk_tokens, sentences=self.sentences)
 
     def _question(self, number: int, test: Mapping[str, Any], chunks: Mapping[str, list[Passage]]) -> Question:
         # colons of the published names can't stand in file names everywhere

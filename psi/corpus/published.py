@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,7 +17,7 @@ from psi.corpus import sources
 from psi.corpus.clean import clean_json, repeated_texts
 from psi.corpus.gold import unmapped_gold, warn_unmapped
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question, Span
-from psi.corpus.splitter import split
+from psi.corpus.splitter import sentence_starts, split
 from psi.errors import ConfigError, InputError
 
 _LETTER = re.compile(r"\w")
@@ -121,26 +121,28 @@ def chunked(
     text: str,
     max_tokens: int,
     *,
+    sentences: int | None = None,
     scope: str | None = None,
     category: str | None = None,
 ) -> list[Passage]:
     """A document as passages `document#00000`, ... of at most `max_tokens` tokens, cut between sentences where possible.
 
-    Their spans hold every character of the text once; chunks without a visible character are left out. scope: what the passages'
-    `document` is, where several documents are searched together (None: the document itself).
+    Their spans hold every character of the text once; chunks without a visible character are left out. sentences: so many in
+    every chunk instead, however long they are. scope: what the passages' `document` is, where several documents are searched
+    together (None: the document itself).
     """
+    cuts = _sentences(text, sentences) if sentences else [(chunk.start, chunk.end) for chunk in split(text, max_tokens)]
     return [
         Passage(
-            f"{document}#{number:05d}",
-            title,
-            chunk.text,
-            scope or document,
-            category,
-            Span(document, chunk.start, chunk.end),
+            f"{document}#{number:05d}", title, text[start:end], scope or document, category, Span(document, start, end)
         )
-        for number, chunk in enumerate(split(text, max_tokens))
-        if chunk.text.strip()
+        for number, (start, end) in enumerate(cuts)
+        if text[start:end].strip()
     ]
+
+
+def _sentences(text: str, count: int) -> list[tuple[int, int]]:
+    return list(pairwise([*sentence_starts(text)[::count], len(text)]))
 
 
 def overlapping(passages: Iterable[Passage], spans: Iterable[Span]) -> tuple[str, ...]:
