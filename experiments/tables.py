@@ -5,6 +5,7 @@
     python -m experiments.tables experiment=main_qa out=table.tex        # a prepared table: see conf/table
     python -m experiments.tables store=runs baseline=bm25                # † where a method differs significantly from it
     python -m experiments.tables store=runs published=[hipporag2.qa]     # beside published rows: see conf/published
+    python -m experiments.tables store=runs by=hops                      # parts of the questions: hops, kind, document (size)
     python -m experiments.tables store=runs show=trees                   # results, datasets or trees
     python -m experiments.tables store=runs figure=overview.png
 
@@ -29,14 +30,15 @@ from analysis.published import Published, read_published
 from analysis.renderers import to_console, to_csv, to_html, to_latex, to_markdown
 from analysis.statistics import datasets_table, trees_table
 from analysis.tables import Comparison, Table, results_table
-from experiments.arguments import settings_from
+from experiments.arguments import run_program, settings_from
 from experiments.cell import Cell
 from experiments.complaints import CONF
+from experiments.groups import By, by_group
 from experiments.labels import Label, in_order, labels
 from experiments.selection import chosen_cells
 from experiments.statistics import datasets_of, trees_of
 from psi.component import Component, did_you_mean
-from psi.errors import ConfigError, PsiError, StoreError
+from psi.errors import ConfigError, StoreError
 from psi.metrics import Summary, summarise
 from psi.store import open_artifact, read_rows
 
@@ -55,6 +57,7 @@ class Request(Component):
     experiment: a table of conf/table, whose settings stand in for those not given.
     baseline: the method that others are tested against, `best` for the best of each column; None (baseline=): no test.
     published: tables of conf/published to show beside, as FILE.TABLE.
+    by: what to split each dataset's questions by (None: not at all).
     """
 
     experiment: str | None = None
@@ -66,6 +69,7 @@ class Request(Component):
     show: Literal["results", "datasets", "trees"] = "results"
     baseline: str | None = None
     published: tuple[str, ...] = ()
+    by: By | None = None
     out: str | None = None
     figure: str | None = None
 
@@ -173,6 +177,9 @@ def _table(request: Request, store: Path, cells: Sequence[Cell]) -> Table:
     if request.show == "trees":
         return trees_table(trees_of(store, cells), request.title)
     scores = cell_scores([(store, cell) for cell in cells])
+    if request.by is not None:
+        pairs = list(zip(cells, scores, strict=True))
+        scores = [part for cell, whole in pairs for part in by_group(store, cell, whole, request.by)]
     return results_table(
         scores, request.metrics, published=_published(request, cells), title=request.title,
         comparison=_comparison(scores, request) if request.baseline else None,
@@ -209,13 +216,4 @@ def _write(path: Path, table: Table) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except PsiError as error:
-        sys.stderr.write(f"{error}\n")
-        raise SystemExit(2) from None
-    except OSError as error:
-        sys.stderr.write(
-            f"cannot write {error.filename}: {error.strerror}. Choose another place with out= or figure=.\n"
-        )
-        raise SystemExit(2) from None
+    run_program(main)

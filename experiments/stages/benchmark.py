@@ -11,6 +11,7 @@ from typing import Any
 from psi.corpus.loader import Loader
 from psi.corpus.records import Benchmark, LoadReport, Passage, Passages, Question, Span
 from psi.corpus.subset import subset
+from psi.errors import StoreError
 from psi.store import Artifact, Stage, Store, read_rows, write_rows
 
 VERSION = 2
@@ -38,7 +39,16 @@ def benchmark_stage(
 
 
 def read_benchmark(artifact: Artifact) -> Benchmark:
-    """The benchmark of a benchmark stage."""
+    """The benchmark of a benchmark stage.
+
+    Raises:
+        StoreError: another version of this project has written it.
+    """
+    if artifact.manifest["version"] != VERSION:
+        raise StoreError(
+            f"{artifact.path} was written by another version of this project (benchmarks of version "
+            f"{artifact.manifest['version']}, here {VERSION}). Run the cell again, or take a new store."
+        )
     report = json.loads((artifact.path / "report.json").read_text(encoding="utf-8"))
     return Benchmark(
         name=artifact.facts["name"],
