@@ -15,7 +15,7 @@ from psi.metrics import Metric, Summary, metric
 Mark = Literal["", "best", "second", "failed"]
 Value = str | float | int | None
 
-_COUNTED = MappingProxyType({"ranking": "Rankings", "answer": "Answers"})
+_COUNTED = MappingProxyType({"ranking": "Rankings", "spans": "Spans", "answer": "Answers"})
 SIGNIFICANT = "†"
 INTERVAL_NOTE = "±: half the width of the 95 % bootstrap interval over questions. Scores in percent."
 RANK_NOTE = "Best in bold, second underlined, by mean, among runs of one dataset that scored equally many questions."

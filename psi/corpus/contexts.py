@@ -84,3 +84,41 @@ class _Row(TypedDict):
     id: NotRequired[int | str]
     _id: NotRequired[str]
     dataset: NotRequired[str]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GoldAnswers(PublishedFiles):
+    """Gold answers alone (`id`, `ground_truth`), to score predictions with where the texts are not at hand.
+
+    The corpus is one passage that says so: nothing can be retrieved.
+
+    Attributes:
+        file: name of the file.
+        first: so many of its rows (None: all).
+    """
+
+    file: str
+    first: PositiveInt | None = None
+
+    def files(self) -> Sequence[str]:
+        """The one file."""
+        return [self.file]
+
+    def load(self) -> Benchmark:
+        """Read the answers.
+
+        Raises:
+            InputError: a file that is missing, altered, malformed or empty.
+        """
+        found, counts = self.read_files(), Counter[str]()
+        answered = [row for _, row in rows(found[0], _Answered, counts, lines=True)][: self.first]
+        questions = [
+            Question(f"{row['id']:04d}", f"Question {row['id']}", tuple(dict.fromkeys(row["ground_truth"])))
+            for row in answered
+        ]
+        return self.benchmark([Passage("none", "", "The texts are not at hand.")], questions, found, counts)
+
+
+class _Answered(TypedDict):
+    id: int
+    ground_truth: list[str]
