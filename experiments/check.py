@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
 from rich.console import Console
 from tqdm import tqdm
+from yaml import YAMLError
 
 from analysis.renderers import to_console, to_markdown
 from analysis.tables import Column, Entry, Table
@@ -39,7 +41,7 @@ from psi.store import open_artifact
 
 Verdict = Literal["OK", "OKish", "FAIL", "not run"]
 EXPECTED = CONF / "expected"
-WIDTH = 180  # of a table that goes to a file or a pipe
+WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,11 @@ def read_expected(folder: Path, names: Sequence[str]) -> list[Expected]:
 
 
 def _rows(path: Path) -> Iterator[Expected]:
-    for number, row in enumerate(OmegaConf.to_container(OmegaConf.load(path)) or ()):  # type: ignore[arg-type]
+    try:
+        rows = OmegaConf.to_container(OmegaConf.load(path))
+    except (YAMLError, OmegaConfBaseException) as error:
+        raise ConfigError(f"{path}: not YAML: {error}. Correct the file.") from error
+    for number, row in enumerate(rows or ()):  # type: ignore[arg-type]
         try:
             yield Expected(**row)
         except (PsiError, TypeError) as error:
@@ -156,11 +162,11 @@ def _first_sentence(error: Exception) -> str:
     return str(error).partition("; ")[0][:160]
 
 
-def table(checked: Sequence[Checked]) -> Table:
-    """Everything in one table."""
+def table(checked: Sequence[Checked], *, whole: bool) -> Table:
+    """What was found and the verdicts; the whole also has the published numbers, and why they differ."""
     columns = [Column(label, "row", numeric=False) for label in ("Dataset", "What", "Metric")]
     columns += [Column(label, "score", numeric=label != "Verdict") for label in ("Expected", "Found", "Verdict")]
-    columns += [Column(label, "run", numeric=False) for label in ("Published", "Source", "Why")]
+    columns += [Column(label, "run", numeric=False, shown=whole) for label in ("Published", "Source", "Why")]
     return Table(tuple(columns), tuple(_entries(each) for each in checked))
 
 
@@ -185,11 +191,10 @@ def main(arguments: Sequence[str]) -> int:
     request = settings_from(arguments, Request, __doc__)
     os.environ.setdefault("PSI_DATA", str(Path(request.data) / "data"))
     checked = list(check(read_expected(Path(request.expected), request.names), request))
-    shown = table(checked)
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    console.print(to_console(shown))
+    console.print(to_console(table(checked, whole=False)))
     if request.out is not None:
-        Path(request.out).write_text(to_markdown(shown), encoding="utf-8")
+        Path(request.out).write_text(to_markdown(table(checked, whole=True)), encoding="utf-8")
     counts = {
         verdict: sum(each.verdict == verdict for each in checked) for verdict in ("OK", "OKish", "FAIL", "not run")
     }

@@ -103,7 +103,9 @@ def table(rows: Sequence[Compared], methods: Sequence[str]) -> Table:
     """The comparison for people, in percent."""
     labels = ("Difference", "95 % interval", "p", "p (Holm)", "Wins", "Ties", "Losses", "n")
     columns = [Column(label, "row", numeric=False) for label in ("Dataset", "Metric")]
-    note = f"Difference: {methods[0]} minus {methods[1]}, percentage points. †: p < {LEVEL} after Holm's correction over the rows."
+    note = (
+        f"Difference: {methods[0]} minus {methods[1]}, in points. †: p < {LEVEL} after Holm's correction over the rows."
+    )
     return Table((*columns, *(Column(label, "score") for label in labels)), tuple(map(_entries, rows)), (note,))
 
 

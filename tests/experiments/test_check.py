@@ -62,6 +62,12 @@ def test_a_row_of_another_form_is_named(tmp_path, text):
         read_expected(tmp_path, ())
 
 
+def test_a_file_that_is_no_yaml_is_named(tmp_path):
+    (tmp_path / "bad.yaml").write_text("- {a: b: c}")
+    with pytest.raises(ConfigError, match=r"bad\.yaml: not YAML"):
+        read_expected(tmp_path, ())
+
+
 def test_all_that_is_expected_can_be_read():
     rows = read_expected(EXPECTED, ())
     assert len(rows) > 50
