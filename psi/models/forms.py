@@ -62,27 +62,43 @@ def from_json(reply: str) -> str:
 
 
 class FormConstraint:
-    """Lets `generate` choose only tokens that can still lead to the form; a row without form is free.
+    """Which tokens can still lead one reply to its form."""
+
+    def __init__(self, vocabulary: LLTokenizer, form: Form, max_tokens: int):
+        self._matcher = _matcher(vocabulary, form, max_tokens)
+
+    def allowed(self, size: int) -> NDArray[np.bool_]:
+        """(size,) one truth a token; all are true after the end."""
+        if self._matcher.is_stopped():
+            return np.ones(size, dtype=np.bool_)
+        return _bits(self._matcher.compute_bitmask(), size)
+
+    def accept(self, token: int) -> None:
+        """Go on with a token; what comes after the end is ignored."""
+        if not self._matcher.is_stopped():
+            self._matcher.consume_token(token)
+
+
+class FormProcessor:
+    """Lets `generate` choose only allowed tokens; a row without constraint is free.
 
     A logits processor of the transformers library: called with (n, t) tokens so far and (n, vocabulary) scores.
     """
 
-    def __init__(self, vocabulary: LLTokenizer, forms: Sequence[Form | None], max_tokens: int):
-        self._matchers = [None if form is None else _matcher(vocabulary, form, max_tokens) for form in forms]
-        self._begun = False
+    def __init__(self, constraints: Sequence[FormConstraint | None]):
+        self._constraints, self._begun = constraints, False
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """The scores, those of forbidden tokens at minus infinity."""
         import torch
 
         allowed = np.ones(tuple(scores.shape), dtype=np.bool_)
-        for row, matcher in enumerate(self._matchers):
-            if matcher is None:
+        for row, constraint in enumerate(self._constraints):
+            if constraint is None:
                 continue
-            if self._begun and not matcher.is_stopped():
-                matcher.consume_token(int(input_ids[row, -1]))
-            if not matcher.is_stopped():  # afterwards the row is padding
-                allowed[row] = _bits(matcher.compute_bitmask(), scores.shape[1])
+            if self._begun:
+                constraint.accept(int(input_ids[row, -1]))
+            allowed[row] = constraint.allowed(scores.shape[1])
         self._begun = True
         return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), float("-inf"))
 
