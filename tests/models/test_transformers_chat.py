@@ -85,3 +85,16 @@ def test_it_is_a_chat_model_with_an_identity(chat: Make) -> None:
     assert model.identity() != chat(seed=4).identity()
     assert model.identity() == chat(seed=3, batch_size=2).identity()
     assert model.reply([]) == []
+
+
+def dialogue(number: int) -> tuple[Message, ...]:
+    told = (Message("system", "You are brief."), Message("user", "Name a colour."), Message("assistant", "Red."))
+    return (*told, Message("user", f"Name the {number}th planet. " * number))
+
+
+def test_in_bfloat16_greedy_replies_do_not_depend_on_the_batch(tiny: str) -> None:
+    asked = [dialogue(number) for number in range(1, 8)]
+    settings: dict[str, Any] = {"model": tiny, "dtype": "bfloat16", "device": "cpu", "max_new_tokens": 10}
+    alone = TransformersChat(**settings, batch_size=1, kept_tokens=0)
+    together = TransformersChat(**settings, batch_size=40)
+    assert together.reply(asked) == [alone.reply([one])[0] for one in asked]
