@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,9 +36,17 @@ from experiments.compose import run_from
 from experiments.configuration import composed
 from psi.agent.reply import parse_reply
 from psi.component import Component
+from psi.corpus.beir import Beir
+from psi.corpus.contexts import ContextBenchmark
+from psi.corpus.dragonball import DragonBall
 from psi.corpus.files import FilesBenchmark
+from psi.corpus.flashrag import FlashRag
 from psi.corpus.hipporag import HippoRagBenchmark
+from psi.corpus.multihoprag import MultiHopRag
+from psi.corpus.narrativeqa import NarrativeQa
+from psi.corpus.qmsum import QmSum
 from psi.corpus.records import Benchmark
+from psi.corpus.wcep import Wcep
 from psi.errors import InputError, PsiError
 from psi.index.abstract_replies import keywords_of, summary_of
 from psi.models.forms import from_json
@@ -68,6 +77,45 @@ ROWS: Mapping[str, Mapping[str, Any]] = {
     "nq": {"id": "1", "question": "Where is Paris?", "reference": ["France"], "contexts": [PARAGRAPH]},
 }  # fmt: skip
 CORPUS = [{"title": "Paris", "text": "Paris is in France."}, {"title": "Rome", "text": "Rome is in Italy."}]
+TURNS = [{"speaker": "Ann", "content": "Paris is in France."}, {"speaker": "Bob", "content": "Yes."}]
+ASKED = {"query": "Where is Paris?", "answer": "France"}
+FACT = {"title": "Paris", "fact": "Paris is in France"}
+LAYOUTS: Sequence[tuple[Any, Mapping[str, Sequence[Any]]]] = (  # loader without its folder; rows by file, JSON lines or a list
+    (partial(QmSum, queries="all"), {"qmsum.jsonl": [{
+        "meeting_transcripts": TURNS, "general_query_list": [ASKED],
+        "specific_query_list": [{**ASKED, "relevant_text_span": [["0", "1"]]}],
+    }]}),
+    (MultiHopRag, {
+        "MultiHopRAG.json": [{**ASKED, "question_type": "inference_query", "evidence_list": [FACT]}],
+        "corpus.json": [{"title": "Paris", "category": "places", "body": "Paris is in France. Rome is in Italy."}],
+    }),
+    (partial(ContextBenchmark, file="f.jsonl", records="infinitebench"), {
+        "f.jsonl": [{"id": 1, "context": "Paris is in France.", "input": "Where?", "answer": ["France"]}],
+    }),
+    (partial(ContextBenchmark, file="f.jsonl", records="longbench"), {
+        "f.jsonl": [{"_id": "a", "context": "Paris is in France.", "input": "Where?", "answers": ["France"], "dataset": "d"}],
+    }),
+    (NarrativeQa, {
+        "narrativeqa_dev_10_doc.json": [{"question": "Where?", "answer": ["France"], "document": {"id": "d"}}],
+        "narrativeqa_dev_10_doc_corpus.json": [{"idx": "d_0", "title": "Paris", "text": "Paris is in France."}],
+    }),
+    (partial(Wcep, least_words=1), {"wcep.jsonl": [{"document": ["Paris is in France."], "summary": "Paris."}]}),
+    (partial(DragonBall, sentences=2), {
+        "dragonball_docs.jsonl": [{"doc_id": 1, "language": "en", "domain": "d", "content": "Paris is in France."}],
+        "dragonball_queries.jsonl": [{
+            "language": "en", "query": {"query_id": 1, "query_type": "t", "content": "Where?"},
+            "ground_truth": {"doc_ids": [1], "content": "France", "references": ["in France"]},
+        }],
+    }),
+    (partial(FlashRag, questions_file="q.jsonl", corpus_file="c.jsonl"), {
+        "q.jsonl": [{"id": "q", "question": "Where?", "golden_answers": ["France"]}],
+        "c.jsonl": [{"id": "1", "contents": "Paris\nParis is in France."}],
+    }),
+    (Beir, {
+        "corpus.jsonl": [{"_id": "d", "title": "Paris", "text": "Paris is in France."}],
+        "queries.jsonl": [{"_id": "q", "text": "Where?"}], "qrels/test.tsv": [["q", "d", "1"]],
+    }),
+)  # fmt: skip
 REPLIES = (
     "Thought: I know.\nAnswer: Paris", "Retrieve: capital of France",
     '```json\n{"answer": "Paris"}\n```', "<think>x</think>Answer: y",
@@ -213,6 +261,25 @@ def published_files(chance: random.Random, folder: Path) -> bool:
     return _sound(loader.load())
 
 
+def other_layouts(chance: random.Random, folder: Path) -> bool:
+    """Files of all other published benchmarks, one of them damaged."""
+    loader, files = chance.choice(LAYOUTS)
+    broken = chance.choice(list(files))
+    (folder / "qrels").mkdir(exist_ok=True)
+    for name, rows in files.items():
+        lines = not name.endswith(".json")
+        (folder / name).write_bytes(
+            _damaged_text(rows, chance, lines=lines) if name == broken else _whole_text(rows, name, lines=lines)
+        )
+    return _sound(loader(name="f", folder=str(folder)).load())
+
+
+def _whole_text(rows: Sequence[Any], name: str, *, lines: bool) -> bytes:
+    if name.endswith(".tsv"):
+        return "\n".join("\t".join(row) for row in rows).encode()
+    return ("\n".join(map(json.dumps, rows)) if lines else json.dumps(rows)).encode()
+
+
 def settings(chance: random.Random, folder: Path) -> bool:
     """Overrides of a run's settings."""
     given = [f"{chance.choice(KEYS)}={chance.choice(VALUES)}" for _ in range(chance.randint(1, 2))]
@@ -284,8 +351,8 @@ def replies(chance: random.Random, folder: Path) -> bool:
 
 
 TARGETS: Mapping[str, Target] = {
-    "files": own_files, "published files": published_files, "settings": settings, "stages": stored_stages, "trees": tree_files,
-    "vectors": vectors, "replies": replies,
+    "files": own_files, "published files": published_files, "other layouts": other_layouts, "settings": settings,
+    "stages": stored_stages, "trees": tree_files, "vectors": vectors, "replies": replies,
 }  # fmt: skip
 
 

@@ -82,7 +82,14 @@ class PublishedFiles(Component):
         notes: Sequence[str] = (),
         skipped: Sequence[str] = (),
     ) -> Benchmark:
-        """The benchmark, with a report of what was found, cleaned and missed."""
+        """The benchmark, with a report of what was found, cleaned and missed.
+
+        Raises:
+            InputError: a question is blank.
+        """
+        blank = next((question.id for question in questions if not question.text.strip()), None)
+        if blank is not None:
+            raise InputError(f"{self.name}: the question {blank!r} is blank. Correct or remove it.")
         missed = unmapped_gold(questions)
         warn_unmapped(self.name, missed)
         report = LoadReport(
