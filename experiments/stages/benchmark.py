@@ -50,12 +50,16 @@ def read_benchmark(artifact: Artifact) -> Benchmark:
             f"{artifact.manifest['version']}, here {VERSION}). Run the cell again, or take a new store."
         )
     report = json.loads((artifact.path / "report.json").read_text(encoding="utf-8"))
-    return Benchmark(
+    benchmark = Benchmark(
         name=artifact.facts["name"],
         passages=Passages([_passage(row) for row in read_rows(artifact.path / "passages.jsonl")]),
         questions=tuple(_question(row) for row in read_rows(artifact.path / "questions.jsonl")),
         report=LoadReport(**_tuples(report)),
     )
+    # known since it was written, and the files are those that were: digesting thousands of records takes its time
+    vars(benchmark.passages)["digest"] = artifact.facts["passages_digest"]
+    vars(benchmark)["questions_digest"] = artifact.facts["questions_digest"]
+    return benchmark
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:

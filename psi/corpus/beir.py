@@ -22,7 +22,7 @@ from psi.errors import InputError
 class Beir(PublishedFiles):
     """`corpus.jsonl` and `queries.jsonl` of `{_id, title, text}`, and `qrels/SPLIT.tsv`. Gold: every passage judged above 0.
 
-    Queries that the split does not judge are left out. There are no answers.
+    Queries for which the split judges nothing above 0 are left out and counted. There are no answers.
 
     Attributes:
         split: which judgements: test, dev or train.
@@ -49,14 +49,13 @@ class Beir(PublishedFiles):
         ]
         kept, skipped = without_empty(passages, self.on_empty, str(found[0].path))
         judged, known = _judgements(found[2]), {passage.id for passage in kept}
-        questions = [
-            _question(row, judged[row["_id"]], known)
-            for _, row in rows(found[1], _Row, counts, lines=True)
-            if row["_id"] in judged
-        ]
+        asked = [row for _, row in rows(found[1], _Row, counts, lines=True)]
+        questions = [_question(row, judged[row["_id"]], known) for row in asked if row["_id"] in judged]
         if not questions:
             raise InputError(f"{found[2].path}: judges none of the queries of {found[1].path.name}.")
-        return self.benchmark(kept, questions, found, counts, skipped=skipped)
+        left_out = len(asked) - len(questions)
+        notes = [f"queries without a passage judged above 0, left out: {left_out}."] if left_out else []
+        return self.benchmark(kept, questions, found, counts, notes, skipped)
 
 
 class _Row(TypedDict):

@@ -48,9 +48,9 @@ class ContextBenchmark(PublishedFiles):
         found, counts = self.read_files(), Counter[str]()
         documents, passages, questions = dict[str, str](), list[Passage](), list[Question]()
         for number, (where, row) in enumerate(rows(found[0], _Row, counts, lines=True)):
-            if "context" not in row:
+            if "context" not in row or "input" not in row:
                 raise InputError(
-                    f"{where}: no `context`: these are predictions or answers alone. Get the file with the texts "
+                    f"{where}: no `context` and `input`: these are predictions or answers alone. Get the file with the texts "
                     f"(see docs/benchmarks.md) and set dataset.folder to its folder."
                 )
             text = row["context"]
@@ -77,7 +77,7 @@ class ContextBenchmark(PublishedFiles):
 
 
 class _Row(TypedDict):
-    input: str
+    input: NotRequired[str]
     context: NotRequired[str]
     answer: NotRequired[str | list[str]]
     answers: NotRequired[str | list[str]]
@@ -111,12 +111,14 @@ class GoldAnswers(PublishedFiles):
             InputError: a file that is missing, altered, malformed or empty.
         """
         found, counts = self.read_files(), Counter[str]()
-        answered = [row for _, row in rows(found[0], _Answered, counts, lines=True)][: self.first]
+        every = [row for _, row in rows(found[0], _Answered, counts, lines=True)]
+        answered = every[: self.first]
+        notes = [f"rows after the first {self.first}, left out: {len(every) - len(answered)}."] if self.first else []
         questions = [
             Question(f"{row['id']:04d}", f"Question {row['id']}", tuple(dict.fromkeys(row["ground_truth"])))
             for row in answered
         ]
-        return self.benchmark([Passage("none", "", "The texts are not at hand.")], questions, found, counts)
+        return self.benchmark([Passage("none", "", "The texts are not at hand.")], questions, found, counts, notes)
 
 
 class _Answered(TypedDict):

@@ -20,7 +20,7 @@ class DragonBall(PublishedFiles):
     """Documents and queries of one language. Gold are the chunks that hold a part of a quoted reference.
 
     References are looked for in the documents that the query names, by letters and digits alone; one that is nowhere counts
-    as missed. A query without documents cannot be answered from the corpus.
+    as missed, and so does a document that is not there. A query without references cannot be answered from the corpus.
 
     Attributes:
         language: en or zh.
@@ -59,7 +59,9 @@ class DragonBall(PublishedFiles):
             for _, row in rows(found[1], _Row, counts, lines=True)
             if row["language"] == self.language
         ]
-        return self.benchmark([passage for own in chunks.values() for passage in own], questions, found, counts)
+        passages = [passage for own in chunks.values() for passage in own]
+        notes = [f"documents and queries in {self.language} alone; the others are left out."]
+        return self.benchmark(passages, questions, found, counts, notes)
 
 
 class _Document(TypedDict):
@@ -92,7 +94,7 @@ def _question(row: _Row, texts: dict[int, str], chunks: dict[int, list[Passage]]
     truth = row["ground_truth"]
     named = [number for number in truth["doc_ids"] if number in texts]
     quotes = Quotes([texts[number] for number in named])
-    gold, spans = list[str](), list[Span]()
+    gold, spans = [unmapped(f"document {number}") for number in truth["doc_ids"] if number not in texts], list[Span]()
     for reference in truth["references"]:
         place = next(quotes.find(reference), None)
         if place is None:
@@ -107,8 +109,8 @@ def _question(row: _Row, texts: dict[int, str], chunks: dict[int, list[Passage]]
         text=row["query"]["content"].strip(),
         answers=(truth["content"].strip(),),
         gold=tuple(dict.fromkeys(gold)),
-        hops=len(named) or None,
+        hops=len(truth["doc_ids"]) or None,
         kind=row["query"]["query_type"],
-        answerable=bool(named),
+        answerable=bool(truth["references"]),
         spans=tuple(dict.fromkeys(spans)),
     )

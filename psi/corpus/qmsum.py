@@ -44,14 +44,17 @@ class QmSum(PublishedFiles):
             InputError: a file that is missing, altered, malformed or empty.
         """
         found, counts = self.read_files(), Counter[str]()
-        passages, questions = list[Passage](), list[Question]()
+        passages, questions, queries = list[Passage](), list[Question](), 0
         for number, (where, row) in enumerate(rows(found[0], _Meeting, counts, lines=True)):
             id_ = f"meeting-{number:03d}"
             turns = [f"{turn['speaker']}: {turn['content']}" for turn in row["meeting_transcripts"]]
             chunks = chunked(id_, "", "\n".join(turns), self.chunk_tokens)
             passages += chunks
             questions += self._questions(id_, row, turns, chunks, where)
-        return self.benchmark(passages, questions, found, counts)
+            queries += len(row["general_query_list"]) + len(row["specific_query_list"])
+        left_out = queries - len(questions)
+        notes = [f"queries left out by queries={self.queries}: {left_out}."] if left_out else []
+        return self.benchmark(passages, questions, found, counts, notes)
 
     def _questions(
         self, meeting: str, row: _Meeting, turns: Sequence[str], chunks: Sequence[Passage], where: str

@@ -59,7 +59,10 @@ def find_files(files: Sequence[str], folder: str | None, hub: Hub | None, key: s
         "or the environment variable PSI_DATA to its parent folder"
     )
     if hub is None:
-        raise InputError(f"benchmark files not found: {tried}; no hub repository is set. {advice}.")
+        raise InputError(
+            f"benchmark files not found: {tried}; no hub repository is set. {advice}; or set {key}.repository and "
+            f"{key}.revision (a commit) to a dataset repository of the Hugging Face hub that holds them."
+        )
     try:
         return [_download(hub, file) for file in files]
     except (OSError, ValueError) as error:  # from the hub or the network; a malformed name

@@ -108,7 +108,8 @@ def score_questions(
     for question in questions:
         _checked_ids(question.gold, f"gold of question {question.id!r}")
     ranked = _ranked(asked, rankings)
-    outputs = {"ranking": ranked, "spans": _as_spans(ranked, spans), "answer": _answered(asked, answers)}
+    of_spans = _as_spans(ranked, spans) if any(each.of == "spans" for each in chosen) else None
+    outputs = {"ranking": ranked, "spans": of_spans, "answer": _answered(asked, answers)}
     for each in chosen:
         if outputs[each.of] is None:
             raise ConfigError(

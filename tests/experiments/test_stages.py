@@ -70,6 +70,8 @@ def store(tmp_path):
 def test_hostile_texts_come_through_every_stage(store, tmp_path):
     benchmark = benchmark_of(HostileLoader(), store)
     assert set(benchmark.passages.ids) == set(HOSTILE)
+    assert benchmark.passages.digest == Passages(list(benchmark.passages)).digest  # what is remembered is so
+    assert benchmark.questions_digest == dataclasses.replace(benchmark).questions_digest
     assert benchmark.passages.digest == HostileLoader().load().passages.digest
     assert benchmark.questions == HostileLoader().load().questions
     for retriever in (BM25(), Dense(embedder=WordEmbedder()), Fusion(retrievers=(tree(), BM25()))):
