@@ -39,7 +39,8 @@ demo: $(CORE)
 	$(BIN)/python -m experiments.tables store=runs/demo figure=runs/demo/demo.png
 
 test: $(DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@# two workers: one thread each
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(DEV)
 	$(BIN)/ruff check .
