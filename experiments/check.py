@@ -36,7 +36,7 @@ from experiments.configuration import composed
 from experiments.import_predictions import Request as Import
 from experiments.import_predictions import import_predictions
 from psi.component import Component, did_you_mean
-from psi.errors import ConfigError, PsiError
+from psi.errors import ConfigError, InputError, PsiError
 from psi.store import open_artifact
 
 Verdict = Literal["OK", "OKish", "FAIL", "not run"]
@@ -77,6 +77,10 @@ class Expected(Component):
     def run(self) -> tuple[str, str, tuple[str, ...]]:
         """What gives the number: dataset, file or method, settings."""
         return self.dataset, self.predictions or self.method or "", self.settings
+
+
+class BrokenRunError(PsiError):
+    """A run that could begin and failed: no number, and no excuse."""
 
 
 class Checked(NamedTuple):
@@ -121,6 +125,8 @@ def check(rows: Sequence[Expected], request: Request) -> Iterator[Checked]:
     for own in tqdm(runs.values(), desc="checking", unit="run", disable=None):
         try:
             scores = _scores(_cell(own, request), Path(request.store))
+        except BrokenRunError as error:
+            yield from (Checked(row, None, "FAIL", _first_sentence(error)) for row in own)
         except (PsiError, OSError, ImportError) as error:
             yield from (Checked(row, None, "not run", _first_sentence(error)) for row in own)
         else:
@@ -139,7 +145,8 @@ def _cell(rows: Sequence[Expected], request: Request) -> Cell:
     config = composed([*settings, f"method={first.method}", "answers=0", f"store={request.store}"])
     cell = run_cell(run_from(config), first.dataset, masked(config))
     if cell.status != "ok":
-        raise ConfigError(cell.error or "failed")
+        error = cell.error or "failed"
+        raise InputError(error) if "files not found" in error else BrokenRunError(error)
     return cell
 
 
