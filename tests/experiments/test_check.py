@@ -41,6 +41,12 @@ def test_what_is_not_there_is_not_run_and_says_why(store):
     assert checked.verdict == "not run" and "wcep.jsonl" in checked.reason
 
 
+def test_a_run_that_begins_and_fails_is_no_missing_file(store, tmp_path):
+    (tmp_path / "wcep.jsonl").write_text("{\n")
+    [checked] = check([row(1.0, dataset="wcep", settings=(f"dataset.folder={tmp_path}",))], Request(store=store))
+    assert checked.verdict == "FAIL" and checked.found is None and "wcep.jsonl" in checked.reason
+
+
 def test_one_broken_row_fails_the_whole(store, found, tmp_path, capsys):
     run_of = f"dataset: encyclopedia, method: bm25, settings: [{', '.join(SMALL)}]"
     text = f"- {{{run_of}, metric: recall@5, value: VALUE, tolerance: 0.1, source: here}}\n"
