@@ -2,9 +2,9 @@
 
 from baselines.raptor.clusters import Clustering
 from baselines.raptor.index import RaptorIndex, RaptorIndexer, load_raptor
-from baselines.raptor.layers import Layers
 from baselines.raptor.partition import GaussianMixtures, KMeans
 from baselines.raptor.retriever import CollapsedTree, Raptor, TreeTraversal
+from psi.tree import Layers
 
 __all__ = [
     "Clustering",

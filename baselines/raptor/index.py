@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pydantic import PositiveInt
 
 from baselines.raptor.clusters import Clustering
-from baselines.raptor.layers import Layers
 from psi.component import Component
 from psi.corpus.records import Passage, Passages
 from psi.corpus.splitter import token_starts
@@ -20,6 +19,7 @@ from psi.index.abstracts import Abstracter
 from psi.index.embeddings import load_vectors, passage_vectors
 from psi.models.protocols import Embedder
 from psi.store import Artifact, Stage, Store, read_rows, write_rows
+from psi.tree import Layers
 
 VERSION = 1
 TEXTS = "abstracts.jsonl"

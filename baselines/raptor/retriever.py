@@ -16,7 +16,6 @@ from pydantic import PositiveInt
 
 from baselines.leaf_scores import best_leaves, over_ancestors
 from baselines.raptor.index import RaptorIndex, RaptorIndexer
-from baselines.raptor.layers import Layers
 from psi.component import Component
 from psi.corpus.records import Passages
 from psi.index.embeddings import question_vectors
@@ -24,6 +23,7 @@ from psi.retrieval.cosines import cosines, on_grid
 from psi.retrieval.ranking import Ranking
 from psi.retrieval.top_k import check_k, check_questions, top_k
 from psi.store import Store
+from psi.tree import Layers
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]

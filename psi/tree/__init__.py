@@ -11,6 +11,7 @@ from psi.tree.dasgupta import cost_of_weights, dasgupta_cost
 from psi.tree.edges import Edges
 from psi.tree.hierarchy import Hierarchy
 from psi.tree.insert import Inserted, insert_leaves
+from psi.tree.layers import Layers
 from psi.tree.rebalance import rebalance_tree
 from psi.tree.report import SpanningReport
 from psi.tree.search import beam_search, starting_layer
@@ -27,6 +28,7 @@ __all__ = [
     "Edges",
     "Hierarchy",
     "Inserted",
+    "Layers",
     "SpanningReport",
     "StoredTree",
     "Tree",

@@ -1,4 +1,4 @@
-"""The layered graph that RAPTOR builds: like a tree, but a node may have several parents, and there are many roots."""
+"""A layered graph: like a tree, but a node may have several parents or a single child, and there may be many roots."""
 
 from __future__ import annotations
 
