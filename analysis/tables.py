@@ -75,6 +75,38 @@ class Comparison:
     note: str
 
 
+def rows_table(
+    rows: Sequence[Mapping[str, Value]],
+    columns: Mapping[str, tuple[str, str | None]],
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+) -> Table:
+    """A table of plain rows: `columns` maps keys to a heading and a format of numbers such as `.2f` (None: text).
+
+    None in a row is shown as a dash and is empty in the CSV; keys without a column are kept in the CSV alone.
+    """
+    others = [key for key in dict.fromkeys(key for row in rows for key in row) if key not in columns]
+    heads = [
+        Column(heading, "row" if form is None else "score", form is not None) for heading, form in columns.values()
+    ]
+    heads += [Column(key, "row", shown=False) for key in others]
+    body = tuple(
+        (
+            *(Entry(_plain_text(row.get(key), form), data={key: row.get(key)}) for key, (_, form) in columns.items()),
+            *(Entry("", data={key: row.get(key)}) for key in others),
+        )
+        for row in rows
+    )
+    return Table(tuple(heads), body, tuple(notes), title)
+
+
+def _plain_text(value: Value, form: str | None) -> str:
+    if value is None:
+        return "–"
+    return str(value) if form is None or isinstance(value, str) else format(value, form)
+
+
 def results_table(
     cells: Sequence[CellScores],
     metrics: Sequence[str | Metric],
