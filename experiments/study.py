@@ -90,18 +90,11 @@ def _corpus(name: str, described: Sequence[str], others: Sequence[str], store: S
 
 
 def _described(
-    abstracts: str,
-    config: DictConfig,
-    benchmark: Benchmark,
-    embedder: Embedder,
-    store: Store,
-    others: Sequence[str],
-    dataset: str,
+    kind: str, passages: Passages, embedder: Embedder, store: Store, settings: Sequence[str]
 ) -> DescribedTree:
-    chosen = [each for each in others if not each.startswith(("study.", "abstracts"))]
-    other = composed([*chosen, f"dataset={dataset}", f"abstracts={abstracts}"])
-    indexer = TreeIndexer(embedder=embedder, abstracts=cast(Abstracter, component_of(other, "abstracts")))
-    index = indexer.build(benchmark.passages, store)
+    own = [each for each in settings if not each.startswith("abstracts=")]
+    abstracts = cast(Abstracter, component_of(composed([*own, f"abstracts={kind}"]), "abstracts"))
+    index = TreeIndexer(embedder=embedder, abstracts=abstracts).build(passages, store)
     return DescribedTree(index.tree, index.vectors, index.texts)
 
 
