@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import os
@@ -36,7 +37,7 @@ class Cell:
     """What is kept of a run, as `cell.json`.
 
     `status` is `ok`, or `failed` with `error` (`type: message`). `stages` maps stage names to folders relative to the
-    store; `costs` holds seconds, tokens and counts.
+    store; `costs` holds seconds, tokens and counts; `command` runs it again (empty: it is not known).
     """
 
     dataset: str
@@ -48,6 +49,7 @@ class Cell:
     stages: Mapping[str, Place] = field(default_factory=dict)
     costs: Mapping[str, int | float] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    command: str = ""
 
 
 _CELL = TypeAdapter(Cell)
@@ -59,20 +61,21 @@ def cell_folder(run: Run, dataset: str) -> Path:
     return Path(run.store) / "cells" / name / digest([dataset, run.name, run.identity()])[:12]
 
 
-def run_cell(run: Run, dataset: str, config: str) -> Cell:
+def run_cell(run: Run, dataset: str, config: str, command: str = "") -> Cell:
     """Run all stages that are not done yet and keep the record. A failure is recorded and returned, not raised.
 
     Args:
         run: what to run.
         dataset: the dataset's name in tables.
         config: the resolved configuration as YAML, secrets masked, kept beside the record.
+        command: what runs it again, kept in the record.
 
     Raises:
         StoreError: the same run is going on in another process, or the store can't be written.
     """
     store, folder = Store(run.store, locks=run.locks), cell_folder(run, dataset)
     with store.lock(f"cell-{folder.name}", wait=False):
-        cell = _attempted(run, dataset, folder.name, store)
+        cell = dataclasses.replace(_attempted(run, dataset, folder.name, store), command=command)
         with writing(folder):
             write_record(folder, cell, config)
     return cell

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Collection, Mapping
+import shlex
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -56,6 +57,18 @@ def unused(config: DictConfig) -> list[str]:
 def masked(config: DictConfig) -> str:
     """The resolved configuration as YAML, values that look like secrets replaced."""
     return OmegaConf.to_yaml(OmegaConf.create(_mask(OmegaConf.to_container(config, resolve=True))))
+
+
+def again(overrides: Sequence[str]) -> str:
+    """The command of a cell with these overrides, without the place where results are kept; secrets are replaced."""
+    kept = [each for each in overrides if each.lstrip("+~").partition("=")[0] not in ("store", "dry_run")]
+    return shlex.join(["python", "-m", "experiments.run", *map(_mask_override, kept)])
+
+
+def _mask_override(override: str) -> str:
+    key, sign, value = override.partition("=")
+    plain = re.fullmatch(r"null|true|false|[-+\d.e]*", value)  # llm.max_tokens=64 is no secret
+    return f"{key}=***" if sign and _SECRET.search(key) and not plain else override
 
 
 def known_keys(node: Any) -> list[str]:

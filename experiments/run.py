@@ -27,7 +27,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from experiments.cell import Cell, run_cell
 from experiments.complaints import CONF, explained, is_about_groups
-from experiments.compose import masked, run_from, unused
+from experiments.compose import again, masked, run_from, unused
 from experiments.deadline import STARTED
 from experiments.launchers.plugins import offer_plugins
 from experiments.outcome import JobOutcome, note_outcome
@@ -106,7 +106,7 @@ def _run(config: DictConfig, dataset: str) -> Cell | Plan:
         return plan(run, dataset)
     if run.check_servers:
         check_servers(run, dataset)
-    cell = run_cell(run, dataset, masked(config))
+    cell = run_cell(run, dataset, masked(config), again(HydraConfig.get().overrides.task))
     tell(run.tracker, cell, Path(run.store))
     return cell
 

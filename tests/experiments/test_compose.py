@@ -8,7 +8,7 @@ from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.complaints import CONF, explained
-from experiments.compose import masked, run_from, unused
+from experiments.compose import again, masked, run_from, unused
 from psi.component import settings_of
 from psi.errors import ConfigError
 
@@ -140,3 +140,8 @@ def test_configuration_files_are_commented():
 def test_equal_parts_of_a_configuration_are_one_object_that_loads_its_model_once():
     psi = run_from(composed("method=psi_links"))
     assert psi.method.retriever.hybrid.retrievers[0].index.embedder is psi.method.retriever.embedder
+
+
+def test_the_command_of_a_cell_holds_no_secret_and_no_place():
+    command = again(["store=/tmp/x", "method=psi", "llm.api_key=abc", "llm.max_tokens=64", "+agent.note=a b"])
+    assert command == "python -m experiments.run method=psi 'llm.api_key=***' llm.max_tokens=64 '+agent.note=a b'"

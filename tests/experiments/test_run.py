@@ -52,6 +52,7 @@ def test_one_cell_ends_with_a_table_and_its_record(tmp_path):
     (record,) = tmp_path.glob("cells/encyclopedia/bm25/*/cell.json")
     cell = json.loads(record.read_text())
     assert cell["status"] == "ok"
+    assert cell["command"] == f"python -m experiments.run {' '.join(SMALL)} method=bm25 answers=0"
     assert (tmp_path / cell["stages"]["scores"] / "summary.json").exists()
     manifest = json.loads((tmp_path / cell["stages"]["rankings"] / "manifest.json").read_text())
     assert {"config", "inputs", "code", "packages", "device", "seconds"} <= set(manifest)
