@@ -38,9 +38,21 @@ def question_vectors(questions: Sequence[str], embedder: Embedder, store: Store,
     """
     if len(questions) < FEWEST_STORED:
         return checked_vectors(embedder.encode_questions(questions), questions, width)
-    stage = Stage("question_embeddings", VERSION, embedder.identity(), {"questions": digest(list(questions))})
+    stage = _questions_stage(questions, embedder.identity())
     stored = load_vectors(store.obtain(stage, _maker(questions, questions, embedder.encode_questions), resumable=True))
     return checked_vectors(stored, questions, width)
+
+
+def stored_question_vectors(
+    questions: Sequence[str], embedder: Mapping[str, Any], store: Store
+) -> NDArray[np.float32] | None:
+    """The (q, d) vectors of a batch of questions that `question_vectors` has kept, by the embedder's identity; or None."""
+    found = store.find(_questions_stage(questions, embedder))
+    return None if found is None else load_vectors(found)
+
+
+def _questions_stage(questions: Sequence[str], embedder: Mapping[str, Any]) -> Stage:
+    return Stage("question_embeddings", VERSION, embedder, {"questions": digest(list(questions))})
 
 
 def load_vectors(artifact: Artifact) -> NDArray[np.float32]:
