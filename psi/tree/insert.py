@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from psi.errors import InputError
 from psi.tree.build import build_tree
+from psi.tree.compiled import compiled
 from psi.tree.nearest import nearest_rows, sieve_operands
 from psi.tree.patched import MISSING, PatchedRows, RowsUnderChange
 from psi.tree.rebalance import Rebalancing, Splitter, VectorLinks, check_rebalancing
@@ -100,10 +101,25 @@ def _shifted(tree: Tree, extra: int) -> _Grown:
 
 def _as_leaves(tree: Tree, beside: Ids, earlier: Ids) -> _Grown:
     grown = _shifted(tree, len(beside))
-    first = tree.n_leaves
-    for k in range(len(beside)):
-        grown.parents[first + k] = grown.parents[first + earlier[k] if earlier[k] >= 0 else beside[k]]
+    _put_beside(grown.parents, tree.n_leaves, beside, earlier)
     return grown
+
+
+@compiled
+def _put_beside(parents: Ids, first: int, beside: Ids, earlier: Ids) -> None:
+    """New leaf k gets the parent of the new leaf earlier[k], or of the old leaf beside[k] if that is -1."""
+    for k in range(len(beside)):
+        parents[first + k] = parents[first + earlier[k] if earlier[k] >= 0 else beside[k]]
+
+
+@compiled
+def _mark_above(parents: Ids, first: int, stop: int, source: Ids) -> None:
+    """Let the vectors above the nodes first .. stop - 1 count as missing."""
+    for x in range(first, stop):
+        above = parents[x]
+        while above >= 0 and source[above] != MISSING:
+            source[above] = MISSING
+            above = parents[above]
 
 
 def _as_subtree(tree: Tree, new: Floats, old_leaf: int, new_leaf: int) -> _Grown:
@@ -142,10 +158,7 @@ def _finished(
     origin = np.concatenate([np.arange(n), np.full(m, -1), np.arange(n, tree.n_nodes), np.full(made, -1)])
     source = origin.copy()
     source[n : n + m] = -1 - np.arange(m)
-    source[n + m + tree.n_nodes - n :] = MISSING
-    nodes = np.arange(n, n + m)
-    while (nodes := np.unique(grown.parents[nodes]))[-1] >= 0:
-        source[nodes] = MISSING
+    _mark_above(grown.parents, n, n + m, source)
     rows = RowsUnderChange(old, source, new)
     splitter = Splitter(grown.parents, grown.heights, np.arange(len(grown.parents)), VectorLinks(rows, rebalance))
     splitter.split(len(grown.parents) if rebalance == "none" else max_children)

@@ -48,21 +48,14 @@ class RowsUnderChange:
         """The vectors (m, d) of these nodes (m,), none of them missing."""
         return PatchedRows(self.old, self.source, self.own).take(nodes)
 
-    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
-        """Compute the missing vectors of this height; nodes that are new or were split count as missing."""
+    def climb(self, parents: Ids, below: Ids, split: list[int]) -> None:
+        """Compute what is missing of the parents of the layer `below`; nodes that are new or were split count as missing."""
         self.source = np.append(self.source, np.full(len(parents) - len(self.source), MISSING))
         self.source[split] = MISSING
-        members = np.flatnonzero(heights == height - 1)
-        owners = parents[members]
-        wanted = self.source[owners] == MISSING
-        members, owners = members[wanted], owners[wanted]
-        if not len(members):
+        nodes, offsets, sources = _families(parents, below, self.source)
+        if not len(nodes):
             return
-        order = np.argsort(owners, kind="stable")
-        nodes, counts = np.unique(owners, return_counts=True)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
         rows = self._room_for(len(nodes))
-        sources = self.source[members[order]]
         own = self.own  # grown already: children may be among its rows
         in_pieces(len(nodes), PIECE, lambda start, stop: _average(self.old, own, sources, offsets, rows, start, stop))
         self.source[nodes] = -1 - np.arange(self.used, self.used + len(nodes))
@@ -88,6 +81,32 @@ def _copy(old: Floats, own: Floats, source: Ids, out: Floats, start: int, stop: 
             out[i] = old[source[i]]
         else:
             out[i] = own[-1 - source[i]]
+
+
+@compiled
+def _families(parents: Ids, below: Ids, source: Ids) -> tuple[Ids, Ids, Ids]:
+    """Parents of this layer that are missing, and runs of their children's sources: nodes, offsets, sources."""
+    family = np.full(len(parents), -1, np.int32)
+    sizes = np.zeros(len(below) + 1, np.int64)
+    nodes = np.empty(len(below), np.int64)
+    count = 0
+    for x in below:
+        p = parents[x]
+        if source[p] != MISSING:
+            continue
+        if family[p] < 0:
+            family[p], nodes[count] = count, p
+            count += 1
+        sizes[family[p] + 1] += 1
+    offsets = np.cumsum(sizes[: count + 1])
+    filled = offsets[:-1].copy()
+    sources = np.empty(offsets[-1], np.int64)
+    for x in below:
+        p = parents[x]
+        if family[p] >= 0:
+            sources[filled[family[p]]] = source[x]
+            filled[family[p]] += 1
+    return nodes[:count], offsets, sources
 
 
 @compiled

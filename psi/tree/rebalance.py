@@ -57,8 +57,8 @@ class Linking(Protocol):
     def links(self, parents: Ids, node: int, children: Ids) -> Edges | None:
         """Links among the children of a crowded node, as positions in `children`; None: split by position."""
 
-    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
-        """The layer of this height is done, its nodes in `split` have lost children; the next one up is next."""
+    def climb(self, parents: Ids, below: Ids, split: list[int]) -> None:
+        """The parents of the layer `below` are done, those in `split` have lost children; the next layer up is next."""
 
 
 class _EdgeLinks:
@@ -76,7 +76,7 @@ class _EdgeLinks:
         pa, pb = place[a[inside]], place[b[inside]]
         return Edges(np.minimum(pa, pb), np.maximum(pa, pb), self.edges.weight[inside])
 
-    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
+    def climb(self, parents: Ids, below: Ids, split: list[int]) -> None:
         self.above = parents[self.above]
 
 
@@ -91,9 +91,9 @@ class VectorLinks:
         """The maximum spanning tree of the children's vectors."""
         return None if self.how == "even" else grown_tree(unit_rows(self.rows.take(children)))
 
-    def climb(self, parents: Ids, heights: Ids, height: int, split: list[int]) -> None:
-        """Compute the vectors of this height that are out of date."""
-        self.rows.climb(parents, heights, height, split)
+    def climb(self, parents: Ids, below: Ids, split: list[int]) -> None:
+        """Compute the vectors of the parents of this layer that are out of date."""
+        self.rows.climb(parents, below, split)
 
 
 def _linking(tree: Tree, links: Edges | Floats) -> Linking:
@@ -105,52 +105,50 @@ def _linking(tree: Tree, links: Edges | Floats) -> Linking:
 
 
 class Splitter:
-    """A tree under change: parents, heights and rank (order among siblings) of its nodes grow as nodes are split.
+    """A tree under change: parents, rank (order among siblings) and layers of its nodes grow as nodes are split.
 
     Nodes may stand in any numbering, leaves first. Without a linking, nodes are split evenly by position.
     """
 
     def __init__(self, parents: Ids, heights: Ids, rank: Ids, linking: Linking | None):
         self.parents = parents.copy()
-        self.heights = heights.copy()
         self.rank = rank.copy()
         self.linking = linking
-        self.height = int(heights.max())
+        by_height = np.argsort(heights, kind="stable")
+        self.layers = np.split(by_height, np.cumsum(np.bincount(heights))[:-1])
         self.added: list[tuple[int, int, int]] = []
 
     def split(self, limit: int) -> None:
         """Split every node with more than `limit` children, from the bottom up."""
         height = 1
-        while height <= self.height:
+        while height < len(self.layers):  # a split root adds a layer
             self._split_layer(height, limit)
             height += 1
 
     def _split_layer(self, height: int, limit: int) -> None:
         """Split the crowded nodes of one height; their parents are looked at when the layer above has its turn."""
-        nodes = np.flatnonzero(self.heights == height - 1)
-        owners = self.parents[nodes]
-        crowded = np.flatnonzero(np.bincount(owners, minlength=len(self.parents)) > limit).tolist()
+        below = self.layers[height - 1]
+        owners = self.parents[below]
+        crowded = np.flatnonzero(np.bincount(owners) > limit).tolist()
         for node in crowded:
-            children = nodes[owners == node]
+            children = below[owners == node]
             children = children[np.argsort(self.rank[children], kind="stable")]
-            self._detach(node, children, self._parts(node, children, limit))
+            self._detach(node, height, children, self._parts(node, children, limit))
         self._flush()
         if self.linking is not None:
-            self.linking.climb(self.parents, self.heights, height, crowded)
+            self.linking.climb(self.parents, below, crowded)
 
     def _parts(self, node: int, children: Ids, limit: int) -> Ids:
         links = None if self.linking is None else self.linking.links(self.parents, node, children)
         return _even_parts(len(children), limit) if links is None else _similar_parts(len(children), links, limit)
 
-    def _detach(self, node: int, children: Ids, part_of: Ids) -> None:
+    def _detach(self, node: int, height: int, children: Ids, part_of: Ids) -> None:
         """The part of the first child stays with `node`; each other part gets a new node beside it."""
         extra = int(part_of.max())
         first = len(self.parents) + len(self.added)
-        height = int(self.heights[node])
         if self.parents[node] < 0:
             self._append(1, -1, height + 1, 0)
             self.parents[node] = first
-            self.height += 1
             first += 1
         self._append(extra, int(self.parents[node]), height, int(self.rank[node]))
         moved = part_of > 0
@@ -162,10 +160,13 @@ class Splitter:
     def _flush(self) -> None:
         """Nodes made in a layer join the arrays together: growing these node by node would copy them each time."""
         if self.added:
+            first = len(self.parents)
             parents, heights, ranks = (np.asarray(column, np.int64) for column in zip(*self.added, strict=True))
             self.parents = np.append(self.parents, parents)
-            self.heights = np.append(self.heights, heights)
             self.rank = np.append(self.rank, ranks)
+            self.layers += [np.empty(0, np.int64)] * (int(heights.max()) + 1 - len(self.layers))
+            for height in np.unique(heights):
+                self.layers[height] = np.append(self.layers[height], first + np.flatnonzero(heights == height))
             self.added = []
 
 

@@ -83,8 +83,22 @@ def test_nearest_rows_equal_brute_force_in_any_precision_and_cut(rows, asked, co
                 assert found.similarity.tolist() == best
 
 
-def test_the_same_tree_and_vectors_for_any_number_of_threads(monkeypatch):
+@pytest.mark.parametrize("scale", [0.5, 0.97, 1.03, 2.0])
+def test_products_that_break_the_bound_are_made_again_in_float32(scale):
+    rows = unit_rows(corpus("clusters", 300, 64, 1))
+    old, asked = rows[:260], rows[260:]
+    wrong = sieve_operands(asked).rows.float() * scale
+    fast = Operands(wrong.bfloat16(), product_bound(64, nearest_module.BF16_LOSS), "bf16")
+    found = nearest_rows(old, asked, fast)
+    ids, best = brute_force_nearest(old, asked, earlier=False)
+    assert found.ids.tolist() == ids
+    assert found.similarity.tolist() == best
+
+
+@pytest.mark.parametrize("rows_a_part", [1, 64, 1000])
+def test_the_same_tree_and_vectors_for_any_number_of_threads(monkeypatch, rows_a_part):
     monkeypatch.setattr(nearest_module, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(nearest_module, "ROWS", rows_a_part)
     rows = corpus("clusters", 5000, 32, 3)
     rows[4950:] = rows[:50]  # ties between copies
     tree = build_tree(rows[:4900])
