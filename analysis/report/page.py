@@ -33,7 +33,7 @@ def report_page(report: Report) -> str:
     page = _static("page.html")
     for name, text in fields.items():
         page = page.replace(f"<!--{name}-->", text)
-    return page
+    return page.encode("utf-8", "replace").decode("utf-8")  # half a character of a wrong encoding fits into no file
 
 
 def _packed(content: Any) -> str:

@@ -60,7 +60,11 @@ function go(view, params = {}, replace = false) {
   } else if (location.hash !== hash) location.hash = hash;
 }
 
-function labelled(text, control) { return el("label", {}, text, control); }
+let controls = 0;
+function labelled(text, control) {
+  control.id = "control-" + ++controls;
+  return el("div", { class: "field" }, el("label", { for: control.id }, text), control);
+}
 function choice(text, options, value, change) {
   const select = el("select", { onchange: () => change(select.value) },
     options.map(([key, label]) => el("option", { value: key, selected: String(key) === String(value) }, label)));
