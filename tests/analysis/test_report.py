@@ -157,10 +157,7 @@ def tab_to(page, text):
 
 def test_results_are_sorted_and_filtered_by_keyboard(page):
     assert cells(page, "results", 1) == ["first", "second", "first", "third"]
-    assert (
-        cells(page, "results", 2) == ["15.4 ±4.0", "25.0 ±4.2", "16.7 ±25.0", "–"]
-        or "±" in cells(page, "results", 2)[0]
-    )
+    assert [row.partition(" ")[0] for row in cells(page, "results", 2)] == ["15.4", "25.0", "16.7", "–"]
     tab_to(page, "EM")
     page.keyboard.press("Enter")
     assert [row.partition(" ")[0] for row in cells(page, "results", 3)] == ["50.0", "33.3", "30.8", "–"]
