@@ -74,7 +74,7 @@ def pair_mixtures(
         (large, small)
         for large in members for small in members
         if small != large and len(members[large]) >= most
-        and sum(len(members[small]) < most // ratio for ratio in usable) <= may_lack
+        and sum(len(members[small]) < most // ratio for ratio in usable) <= min(may_lack, len(usable) - 1)
     ]  # fmt: skip
     if not usable or not pairs:
         raise InputError(

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt
@@ -15,10 +15,10 @@ from analysis.studies import skew_drawings, skew_figures, skew_tables
 from analysis.studies.builders import HierarchyBuilder
 from analysis.studies.corpus import StudyCorpus
 from analysis.studies.layered_search import layered_search
-from analysis.studies.mixtures import LeftOut, Mixture, pair_mixtures, zipf_mixtures
+from analysis.studies.mixtures import Mixture, Plan, pair_mixtures, zipf_mixtures
 from analysis.studies.protocol import Rows, StudyResult, bar, measured
 from analysis.studies.purity import chance, everything, memberships, node_sizes, purity, variation
-from analysis.studies.skew_points import Measurement, Point, points
+from analysis.studies.skew_points import Measurement, Point, Points, points
 from analysis.tables import Table
 from psi.component import Component
 from psi.store import Store, safe_name
@@ -36,13 +36,6 @@ class Flat(Component):
     def build(self, vectors: Any, seed: int) -> Hierarchy:
         """The leaves alone."""
         return Layers.of(len(vectors), [])
-
-
-class Drawn(NamedTuple):
-    """A hierarchy of the mixture that is drawn."""
-
-    builder: str
-    layers: Layers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,21 +73,27 @@ class Skew(Component):
 
     def run(self, corpora: Sequence[StudyCorpus], store: Store, folder: Path) -> StudyResult:
         """Measure every mixture under every builder, and write tables and figures of each corpus."""
-        found, left_out, figures = list[Point](), dict[str, Sequence[LeftOut]](), list[Path]()
-        mixtures = dict[str, Sequence[Mixture]]()
-        for corpus in (each.labelled() for each in corpora):
-            mixtures[corpus.name], left_out[corpus.name] = self._mixtures(corpus)
-            own = points(corpus.name, list(self._measured(corpus, mixtures[corpus.name], store)), self.nodes)
-            figures += self._figures(corpus, mixtures[corpus.name], own, store, folder)
-            found += own
-        return StudyResult(self._tables(found, mixtures, left_out), tuple(figures))
+        labelled = [corpus.labelled() for corpus in corpora]
+        mixed = {corpus.name: self.mixtures(corpus) for corpus in labelled}
+        found = Points(
+            point for corpus in labelled for point in self.measure(corpus, mixed[corpus.name].mixtures, store)
+        )
+        figures = [
+            path for corpus in labelled for path in self._figures(corpus, mixed[corpus.name], found, store, folder)
+        ]
+        return StudyResult(self._tables(found, mixed), tuple(figures))
 
-    def _mixtures(self, corpus: StudyCorpus) -> tuple[Sequence[Mixture], Sequence[LeftOut]]:
+    def mixtures(self, corpus: StudyCorpus) -> Plan:
+        """What is mixed of a labelled corpus."""
         categories = [str(category) for category in corpus.categories]
         sizes: dict[str, int] = {"major": self.major, "least_minor": self.least_minor}
         pairs = pair_mixtures(categories, self.ratios, self.seeds, may_lack=self.may_lack, **sizes)
         zipf = zipf_mixtures(categories, self.zipf, self.seeds, **sizes)
-        return [*pairs.mixtures, *zipf.mixtures], [*pairs.left_out, *zipf.left_out]
+        return Plan((*pairs.mixtures, *zipf.mixtures), (*pairs.left_out, *zipf.left_out))
+
+    def measure(self, corpus: StudyCorpus, mixtures: Sequence[Mixture], store: Store) -> Iterator[Point]:
+        """Every mixture under every builder, what is in the store already read from there."""
+        return points(corpus.name, self._measured(corpus, mixtures, store), self.nodes)
 
     def _measured(self, corpus: StudyCorpus, mixtures: Sequence[Mixture], store: Store) -> Iterator[Measurement]:
         builders: Sequence[HierarchyBuilder] = [*self.builders, Flat()]
@@ -130,16 +129,14 @@ class Skew(Component):
                 recalls = {f"recall@{k}": _recall(ids[asked, :k], [part.gold[q] for q in asked]) for k in self.cutoffs}
                 yield {"kind": "search", "beam": beam, "about": about, "questions": len(asked), **recalls}
 
-    def _figures(
-        self, corpus: StudyCorpus, mixtures: Sequence[Mixture], found: Sequence[Point], store: Store, folder: Path
-    ) -> Iterator[Path]:
+    def _figures(self, corpus: StudyCorpus, mixed: Plan, found: Points, store: Store, folder: Path) -> Iterator[Path]:
         looks = [*(builder.name for builder in self.builders), Flat().name]
         name, label = safe_name(corpus.name), f"{self.shown_ratio}:1"
         draw = skew_figures.Figures(corpus.name, looks, found, self.nodes, label)
         yield from draw.ratios(folder / f"skew_ratios_{name}", self.beams, self.cutoffs)
         yield from draw.sizes(folder / f"skew_sizes_{name}")
-        shown = [each for each in mixtures if each.ratio == self.shown_ratio and each.seed == self.shown_seed]
-        if any(each.ratio == self.shown_ratio for each in mixtures):
+        shown = [each for each in mixed.mixtures if each.ratio == self.shown_ratio and each.seed == self.shown_seed]
+        if any(each.ratio == self.shown_ratio for each in mixed.mixtures):
             yield from draw.layers(folder / f"skew_layers_{name}")
         for mixture in shown:
             part = corpus.part(mixture.rows)
@@ -168,12 +165,7 @@ class Skew(Component):
             len(part), [[np.asarray(row["children"]) for row in rows if row["height"] == h + 1] for h in range(heights)]
         )
 
-    def _tables(
-        self,
-        found: Sequence[Point],
-        mixtures: Mapping[str, Sequence[Mixture]],
-        left_out: Mapping[str, Sequence[LeftOut]],
-    ) -> dict[str, Table]:
+    def _tables(self, found: Points, mixed: Mapping[str, Plan]) -> dict[str, Table]:
         names = [builder.name for builder in self.builders]
         return {
             "skew": skew_tables.structure(found, self.nodes),
@@ -182,7 +174,7 @@ class Skew(Component):
             "skew_differences": skew_tables.differences(
                 found, names[0], names[1:], self.nodes, self.beams, self.cutoffs
             ),
-            "skew_mixtures": skew_tables.mixtures(mixtures, left_out),
+            "skew_mixtures": skew_tables.mixtures(mixed),
         }
 
 

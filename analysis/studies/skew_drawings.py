@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -71,8 +72,8 @@ def maps(
             ax.set_visible(False)
         for ax, (name, layers) in zip(axes.flat, drawn.items(), strict=False):
             rows += _draw_map(ax, name, layers, mixture, places, nodes)
-        for ax in axes[-1]:
-            ax.set_xlabel(names[0])
+        for column in range(columns):
+            axes[(len(drawn) - 1 - column) // columns, column].set_xlabel(names[0])
         for ax in axes[:, 0]:
             ax.set_ylabel(names[1])
         _legend(figure, axes, corpus, mixture)
@@ -93,17 +94,17 @@ def unfolded(layers: Layers, mixture: Mixture) -> Iterator[Box]:
             children = layers.children(node)
             widths[node] = (widths[children] / parents[children]).sum()
     top, at = layers.layers()[-1], 0.0
-    stack: list[tuple[int, int, float, float]] = []
+    waiting = deque[tuple[int, int, float, float]]()
     for node in _by_share(top, shares):
-        stack.append((node, len(layers.layers()) - 1, at, widths[node]))
+        waiting.append((node, len(layers.layers()) - 1, at, widths[node]))
         at += widths[node]
-    while stack:
-        node, height, left, width = stack.pop(0)
+    while waiting:
+        node, height, left, width = waiting.popleft()
         yield Box(node, height, float(left), float(width), float(shares[node]))
         scale = width / widths[node]  # of this occurrence
         for child in _by_share(layers.children(node), shares):
             part = scale * widths[child] / parents[child]
-            stack.append((child, height - 1, left, part))
+            waiting.append((child, height - 1, left, part))
             left += part
 
 
@@ -121,8 +122,8 @@ def _draw_boxes(ax: Axes, boxes: Sequence[Box], leaves: int) -> None:
     for kind in ("leaf", "node"):
         own = [box for box in boxes if (box.height == 0) == (kind == "leaf")]
         patches = [Rectangle((box.left, box.height - 0.45), box.width, 0.9) for box in own]
-        edge = {"edgecolor": "none"} if kind == "leaf" else {"edgecolor": "white", "linewidth": 0.6}
-        collection = PatchCollection(patches, cmap=SHARES, norm=Normalize(0, 1), **edge)
+        width = 0.15 if kind == "leaf" else 0.6
+        collection = PatchCollection(patches, cmap=SHARES, norm=Normalize(0, 1), edgecolor="white", linewidth=width)
         collection.set_array(np.array([box.minor for box in own]))
         ax.add_collection(collection)
     height = max(box.height for box in boxes)
@@ -146,7 +147,7 @@ def _draw_map(ax: Axes, name: str, layers: Layers, mixture: Mixture, places: Flo
             places[own, 0], places[own, 1], s=size, marker=look.marker, color=look.colour, linewidths=0, zorder=2 + code
         )
     ax.scatter(
-        centres[:, 0], centres[:, 1], s=[6 + 2.2 * len(leaves) for leaves in under], c=shares[layer],
+        centres[:, 0], centres[:, 1], s=[8 + 3 * len(leaves) for leaves in under], c=shares[layer],
         cmap=SHARES, vmin=0, vmax=1, alpha=0.85, edgecolors="black", linewidths=0.7, zorder=5,
     )  # fmt: skip
     ax.set_title(f"{name} ({len(layer)} nodes)")

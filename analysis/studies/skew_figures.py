@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from analysis.studies.skew_points import FIRST, MATCHED, SEARCH, Point, named_top, picked, search_metric, summary
+from analysis.studies.skew_points import FIRST, MATCHED, SEARCH, Point, Points, named_top, search_metric, summary
 from analysis.style import PAGE_MM, Series, new_figure, save, series, styled
 
 Row = dict[str, Any]
@@ -26,7 +26,7 @@ class Figures:
 
     corpus: str
     looks: Sequence[str]
-    found: Sequence[Point]
+    found: Points
     nodes: int
     label: str
 
@@ -73,7 +73,9 @@ class Figures:
                     _layer_axis(ax, own, x)
             axes[0, 0].set_title("By layer from the top")
             axes[1, 0].set_title("By number of nodes")
-            self._frame(figure, rows, f"{self.label}; bars: 95 % intervals over seeds")
+            self._frame(
+                figure, rows, f"{self.label}; bars: 95 % intervals over seeds; layer 1: the topmost with two nodes"
+            )
             return save(figure, out, rows)
 
     def sizes(self, out: Path) -> tuple[Path, ...]:
@@ -85,14 +87,16 @@ class Figures:
         ]
         over = list(self._by_ratio("Nodes of the minor category", FIRST, "minor_nodes"))
         with styled():
-            figure = new_figure(PAGE_MM, 66)
+            figure = new_figure(PAGE_MM, 68)
             left, middle, right = figure.subplots(1, 3)
             self._curves(left, ranks, 0, marked=False)
             left.set(
                 title="Sizes, first layer", xlabel="node by size (rank)", ylabel=f"share of leaves (%), {self.label}"
             )
-            left.set_yscale("log")
-            left.yaxis.set_major_formatter(lambda share, _: f"{share:g}")
+            ratio = int(self.label.partition(":")[0])
+            left.plot([1, 2], [100 * ratio / (1 + ratio), 100 / (1 + ratio)], "k_", markersize=7, label="categories")
+            _share_axis(left)
+            left.legend(fontsize=6.5)
             self._curves(middle, spread, DODGE)
             middle.plot(
                 [r["x"] for r in true], [r["mean"] for r in true], color=_TRUE, linestyle="--", label="categories"
@@ -104,7 +108,7 @@ class Figures:
             shares = [(row["x"], 100 / (1 + row["x"])) for row in true]
             right.plot(*zip(*shares, strict=True), color=_TRUE, linestyle="--", label="share of leaves")
             _ratio_axis(right, over)
-            right.set(title="Nodes of the minor category", ylabel="nodes it dominates,\nfirst layer (%)")
+            right.set(title="Minor's nodes", ylabel="nodes that the minor category\ndominates, first layer (%)")
             right.legend(fontsize=6.5)
             self._frame(
                 figure, [*ranks, *spread, *over], "bars: 95 % intervals over seeds; top layer: with two nodes at least"
@@ -112,30 +116,26 @@ class Figures:
             return save(figure, out, [*ranks, *spread, *true, *over])
 
     def _by_ratio(self, panel: str, place: str, metric: str) -> Iterator[Row]:
-        own = [point for point in picked(self.found, place=place, metric=metric) if point.label.endswith(":1")]
         for builder in self.looks:
-            for label in dict.fromkeys(point.label for point in own):
-                x = int(label.partition(":")[0])
-                yield from self._row(panel, builder, x, picked(own, builder=builder, label=label), metric)
+            for kind in self.found.kinds:
+                if kind[0] == self.corpus and kind[2] == builder and kind[1].endswith(":1"):
+                    x = int(kind[1].partition(":")[0])
+                    yield from self._row(panel, builder, x, self.found.of(kind, place, metric), metric)
 
     def _by_layer(self, metric: str) -> Iterator[Row]:
         for builder in self.looks:
             depth = 1
-            while own := picked(self.found, builder=builder, label=self.label, place=named_top(depth), metric=metric):
-                nodes = sum(point.nodes for point in own) / len(own)
-                yield from (
-                    row | {"layer": depth, "nodes": nodes} for row in self._row(metric, builder, depth, own, metric)
-                )
+            while own := self.found.of((self.corpus, self.label, builder), named_top(depth), metric):
+                yield from (row | {"layer": depth} for row in self._row(metric, builder, depth, own, metric))
                 depth += 1
 
     def _by_rank(self) -> Iterator[Row]:
-        own = picked(self.found, metric="node_share", label=self.label)
         for builder in self.looks:
-            rank = 1
-            seeds = len({point.seed for point in own if point.builder == builder})
-            while points := picked(own, builder=builder, place=f"rank {rank}"):
-                if len(points) == seeds:  # smaller trees have no such node
-                    yield from self._row("Sizes, first layer", builder, rank, points, "node_share")
+            kind, rank = (self.corpus, self.label, builder), 1
+            seeds = len(self.found.of(kind, FIRST, "purity"))
+            while own := self.found.of(kind, f"rank {rank}", "node_share"):
+                if len(own) == seeds:  # smaller trees have no such node
+                    yield from self._row("Sizes, first layer", builder, rank, own, "node_share")
                 rank += 1
 
     def _row(self, panel: str, builder: str, x: float, own: Sequence[Point], metric: str) -> Iterator[Row]:
@@ -146,7 +146,7 @@ class Figures:
                 "low": None if found.low is None else scale * found.low,
                 "high": None if found.high is None else scale * found.high, "seeds": found.n,
                 "questions": sum(point.n for point in own) if own[0].place == SEARCH else None,
-                "layer": None, "nodes": own[0].nodes,
+                "layer": None, "nodes": sum(point.nodes for point in own) / len(own),
             }  # fmt: skip
 
     def _curves(self, ax: Axes, rows: Sequence[Row], dodge: float, *, marked: bool = True) -> None:
@@ -159,7 +159,7 @@ class Figures:
             ax.errorbar(
                 [row["x"] * shift for row in own], [row["mean"] for row in own], yerr=[low, high] if marked else None,
                 color=look.colour, marker=look.marker if marked else "", linestyle=look.line, elinewidth=0.7,
-                capsize=0, markersize=3.2,
+                capsize=0, markersize=3.2, zorder=20 - at,
             )  # fmt: skip
         ax.grid(axis="y")
 
@@ -186,10 +186,18 @@ def _ratio_axis(ax: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     ax.set_xlabel("major : minor (log)")
 
 
+def _share_axis(ax: Axes) -> None:
+    ax.set_yscale("log")
+    ax.yaxis.set_minor_locator(NullLocator())
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if low <= tick <= high]
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+
+
 def _layer_axis(ax: Axes, rows: Sequence[Mapping[str, Any]], x: str) -> None:
     if x == "layer":
         ax.set_xticks(sorted({row["layer"] for row in rows}))
-        ax.set_xlabel("layer from the top (1: at least 2 nodes)")
+        ax.set_xlabel("layer from the top")
         return
     ax.set_xscale("log")
     ax.xaxis.set_minor_locator(NullLocator())

@@ -43,9 +43,28 @@ class Point(NamedTuple):
     n: int
 
 
-def points(corpus: str, measurements: Iterable[Measurement], nodes: int) -> list[Point]:
+class Points:
+    """Numbers by what they are of, in the order in which they were measured."""
+
+    def __init__(self, found: Iterable[Point]) -> None:
+        self._found: dict[tuple[str, str, str], dict[tuple[str, str], list[Point]]] = {}
+        for point in found:
+            own = self._found.setdefault((point.corpus, point.label, point.builder), {})
+            own.setdefault((point.place, point.metric), []).append(point)
+
+    @property
+    def kinds(self) -> list[tuple[str, str, str]]:
+        """Corpus, label and builder of all."""
+        return list(self._found)
+
+    def of(self, kind: tuple[str, str, str], place: str, metric: str) -> list[Point]:
+        """One a seed, of a corpus, label and builder."""
+        return self._found.get(kind, {}).get((place, metric), [])
+
+
+def points(corpus: str, measurements: Iterable[Measurement], nodes: int) -> Iterator[Point]:
     """All numbers of a corpus; `nodes` as in the study."""
-    return [point for each in measurements for point in _points(corpus, each, nodes)]
+    return (point for each in measurements for point in _points(corpus, each, nodes))
 
 
 def named_top(place: int) -> str:
@@ -58,19 +77,14 @@ def search_metric(about: str, beam: int, cutoff: int) -> str:
     return f"{about} recall@{cutoff}, beam {beam}"
 
 
-def picked(found: Iterable[Point], **wanted: Any) -> list[Point]:
-    """Those that have all the wanted values."""
-    return [point for point in found if all(getattr(point, name) == value for name, value in wanted.items())]
-
-
 def summary(found: Sequence[Point]) -> Summary:
     """Over seeds, with a 95 % bootstrap interval."""
     return summarise([point.value for point in found])
 
 
-def paired(found: Sequence[Point], ours: str, theirs: str) -> Summary:
+def paired(ours: Sequence[Point], theirs: Sequence[Point]) -> Summary:
     """The difference of two builders on the same mixtures, over seeds."""
-    first, second = ({point.seed: point.value for point in picked(found, builder=name)} for name in (ours, theirs))
+    first, second = ({point.seed: point.value for point in found} for found in (ours, theirs))
     return summarise([first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())])
 
 

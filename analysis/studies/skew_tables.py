@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from statistics import fmean
-from typing import Any
 
-from analysis.studies.mixtures import LeftOut, Mixture
+from analysis.studies.mixtures import Plan
 from analysis.studies.skew_points import (
     FIRST,
     MATCHED,
     SEARCH,
     Point,
+    Points,
     named_top,
     paired,
-    picked,
     search_metric,
     summary,
 )
@@ -28,19 +27,19 @@ CHANCE = "chance: the same nodes with the categories shuffled over the leaves."
 Row = dict[str, Value]
 
 
-def structure(found: Sequence[Point], nodes: int) -> Table:
+def structure(found: Points, nodes: int) -> Table:
     """The first abstract layer of every builder in every kind of mixture."""
     rows: list[Row] = []
-    for row, own in _groups(found):
-        first = picked(own, place=FIRST)
+    for kind in found.kinds:
+        first = found.of(kind, FIRST, "purity")
         if not first:
             continue
-        row |= {"n": len(picked(first, metric="purity")), "nodes": fmean(point.nodes for point in first)}
+        row: Row = {**_named(kind), "n": len(first), "nodes": fmean(point.nodes for point in first)}
         for name in ("minor_lost", "chance_minor_lost", "major_lost", "purity", "minor_nodes"):
-            row |= _cell(name, picked(first, metric=name), 100)
+            row |= _cell(name, found.of(kind, FIRST, name), 100)
         for name in ("entropy", "chance_entropy", "variation", "true_variation"):
-            row |= _cell(name, picked(first, metric=name), 1)
-        rows.append(row | _cell("matched", picked(own, place=MATCHED, metric="minor_lost"), 100))
+            row |= _cell(name, found.of(kind, FIRST, name), 1)
+        rows.append(row | _cell("matched", found.of(kind, MATCHED, "minor_lost"), 100))
     return rows_table(rows, {
         **_heads(), "n": ("seeds", "d"), "nodes": ("nodes", ".0f"), "minor_lost": ("minor under major", None),
         "chance_minor_lost": ("by chance", None), "matched": (f"at {nodes} nodes", None),
@@ -50,22 +49,18 @@ def structure(found: Sequence[Point], nodes: int) -> Table:
     }, title="The first abstract layer", notes=[INTERVALS, CHANCE, _MATCHED.format(nodes=nodes)])  # fmt: skip
 
 
-def layers(found: Sequence[Point]) -> Table:
+def layers(found: Points) -> Table:
     """Every abstract layer, counted from the top."""
     rows: list[Row] = []
-    for row, own in _groups(found):
+    for kind in found.kinds:
         depth = 1
-        while layer := picked(own, place=named_top(depth)):
-            mine: Row = {
-                "layer": depth,
-                "n": len(picked(layer, metric="purity")),
-                "nodes": fmean(p.nodes for p in layer),
-            }
+        while layer := found.of(kind, named_top(depth), "purity"):
+            row: Row = {**_named(kind), "layer": depth, "n": len(layer), "nodes": fmean(point.nodes for point in layer)}
             for name in ("minor_lost", "chance_minor_lost", "major_lost", "purity", "minor_nodes"):
-                mine |= _cell(name, picked(layer, metric=name), 100)
+                row |= _cell(name, found.of(kind, named_top(depth), name), 100)
             for name in ("entropy", "variation", "true_variation"):
-                mine |= _cell(name, picked(layer, metric=name), 1)
-            rows.append(row | mine)
+                row |= _cell(name, found.of(kind, named_top(depth), name), 1)
+            rows.append(row)
             depth += 1
     return rows_table(rows, {
         **_heads(), "layer": ("layer", "d"), "n": ("seeds", "d"), "nodes": ("nodes", ".0f"),
@@ -75,18 +70,23 @@ def layers(found: Sequence[Point]) -> Table:
     }, title="By layer from the top", notes=[INTERVALS, CHANCE, "layer 1: the topmost one with at least two nodes."])  # fmt: skip
 
 
-def search(found: Sequence[Point], beams: Sequence[int], cutoffs: Sequence[int]) -> Table:
+def search(found: Points, beams: Sequence[int], cutoffs: Sequence[int]) -> Table:
     """Recall of questions about minor and about major categories."""
     rows: list[Row] = []
-    for row, own in _groups(found):
+    for kind in found.kinds:
         for about in ("minor", "major"):
             names = [search_metric(about, beam, cutoff) for beam, cutoff in product(beams, cutoffs)]
-            asked = picked(own, place=SEARCH, metric=names[0])
+            asked = found.of(kind, SEARCH, names[0])
             if asked:
-                mine: Row = {"about": about, "n": len(asked), "questions": sum(point.n for point in asked)}
+                row: Row = {
+                    **_named(kind),
+                    "about": about,
+                    "n": len(asked),
+                    "questions": sum(point.n for point in asked),
+                }
                 for name, (beam, cutoff) in zip(names, product(beams, cutoffs), strict=True):
-                    mine |= _cell(f"recall@{cutoff}, beam {beam}", picked(own, place=SEARCH, metric=name), 100)
-                rows.append(row | mine)
+                    row |= _cell(f"recall@{cutoff}, beam {beam}", found.of(kind, SEARCH, name), 100)
+                rows.append(row)
     recalls = {f"recall@{k}, beam {beam}": (f"recall@{k}, beam {beam}", None) for beam, k in product(beams, cutoffs)}
     return rows_table(
         rows,
@@ -100,7 +100,7 @@ def search(found: Sequence[Point], beams: Sequence[int], cutoffs: Sequence[int])
 
 
 def differences(
-    found: Sequence[Point], ours: str, others: Sequence[str], nodes: int, beams: Sequence[int], cutoffs: Sequence[int]
+    found: Points, ours: str, others: Sequence[str], nodes: int, beams: Sequence[int], cutoffs: Sequence[int]
 ) -> Table:
     """The first builder less each other one, on the same mixtures."""
     recall = {f"minor recall@{k}, beam {b}": (SEARCH, search_metric("minor", b, k)) for b, k in product(beams, cutoffs)}
@@ -109,26 +109,25 @@ def differences(
         "major under minor": (FIRST, "major_lost"), "purity": (FIRST, "purity"), **recall,
     }  # fmt: skip
     rows: list[Row] = []
-    for corpus, label in dict.fromkeys((point.corpus, point.label) for point in found):
-        own = picked(found, corpus=corpus, label=label)
+    for corpus, label in dict.fromkeys((corpus, label) for corpus, label, _ in found.kinds):
         for other in others:
             row: Row = {"corpus": corpus, "mixture": label, "builder": f"{ours} − {other}"}
             for name, (place, metric) in what.items():
-                row |= _shown(name, paired(picked(own, place=place, metric=metric), ours, other), 100)
+                row |= _shown(name, paired(*(found.of((corpus, label, b), place, metric) for b in (ours, other))), 100)
             rows.append(row)
     heads = {name: (name, None) for name in what}
     return rows_table(rows, {**_heads(), **heads}, title="Differences on the same mixtures", notes=[INTERVALS])
 
 
-def mixtures(made: Mapping[str, Sequence[Mixture]], left_out: Mapping[str, Sequence[LeftOut]]) -> Table:
+def mixtures(mixed: Mapping[str, Plan]) -> Table:
     """What was mixed, and what the corpora have too few passages for."""
     rows: list[Row] = [
         {"corpus": corpus, "mixture": each.label, "seed": each.seed, "passages": sum(each.sizes),
          "categories": ", ".join(f"{name} {size}" for name, size in zip(each.categories, each.sizes, strict=True))}
-        for corpus, own in made.items() for each in own
+        for corpus, plan in mixed.items() for each in plan.mixtures
     ]  # fmt: skip
-    missing = Counter((corpus, each.label) for corpus, own in left_out.items() for each in own)
-    reasons = {(corpus, each.label): each.reason for corpus, own in left_out.items() for each in own}
+    missing = Counter((corpus, each.label) for corpus, plan in mixed.items() for each in plan.left_out)
+    reasons = {(corpus, each.label): each.reason for corpus, plan in mixed.items() for each in plan.left_out}
     notes = [
         f"{corpus}, {label}: {n} short of passages, such as {reasons[corpus, label]}."
         for (corpus, label), n in missing.items()
@@ -150,10 +149,8 @@ def shown_interval(found: Summary, scale: float) -> str:
 _MATCHED = "at {nodes} nodes: between the layers around this number, linear in its logarithm; a single node is the top."
 
 
-def _groups(found: Sequence[Point]) -> Iterator[tuple[dict[str, Any], list[Point]]]:
-    for corpus, label, builder in dict.fromkeys((p.corpus, p.label, p.builder) for p in found):
-        own = picked(found, corpus=corpus, label=label, builder=builder)
-        yield {"corpus": corpus, "mixture": label, "builder": builder}, own
+def _named(kind: tuple[str, str, str]) -> Row:
+    return dict(zip(("corpus", "mixture", "builder"), kind, strict=True))
 
 
 def _heads() -> dict[str, tuple[str, str | None]]:
