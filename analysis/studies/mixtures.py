@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -83,18 +84,16 @@ def pair_mixtures(
             "Take a larger corpus, or lower study.major or study.ratios."
         )
     turns = np.random.default_rng(0).permutation(len(pairs))
+    drawn = {seed: _drawn(members, seed) for seed in seeds}
     mixtures, left_out = list[Mixture](), list[LeftOut]()
-    for seed in seeds:
-        pair = pairs[turns[seed % len(pairs)]]
-        drawn = _drawn(members, seed)
-        for ratio in ratios:
-            minor, label = most // ratio, f"{ratio}:1"
-            if minor < least_minor:
-                left_out.append(LeftOut(label, seed, f"{most} major passages leave {minor} minor ones"))
-            elif minor > len(members[pair[1]]):
-                left_out.append(LeftOut(label, seed, f"{pair[1]} has {len(members[pair[1]])} of {minor} passages"))
-            else:
-                mixtures.append(_mixture(label, ratio, seed, pair, (ratio * minor, minor), drawn))
+    for ratio, seed in product(ratios, seeds):
+        pair, minor, label = pairs[turns[seed % len(pairs)]], most // ratio, f"{ratio}:1"
+        if minor < least_minor:
+            left_out.append(LeftOut(label, seed, f"{most} major passages leave {minor} minor ones"))
+        elif minor > len(members[pair[1]]):
+            left_out.append(LeftOut(label, seed, f"{pair[1]} has {len(members[pair[1]])} of {minor} passages"))
+        else:
+            mixtures.append(_mixture(label, ratio, seed, pair, (ratio * minor, minor), drawn[seed]))
     return Plan(tuple(mixtures), tuple(left_out))
 
 

@@ -143,7 +143,7 @@ class Skew(Component):
             drawn = {b.name: self._hierarchy(corpus, mixture, b, store) for b in self.builders}
             yield from skew_drawings.trees(folder / f"skew_trees_{name}", corpus.name, mixture, drawn)
             yield from skew_drawings.maps(
-                folder / f"skew_maps_{name}", corpus.name, mixture, drawn, part.vectors, self.nodes, self.map
+                folder / f"skew_maps_{name}", corpus.name, mixture, drawn, part.vectors, self.map
             )
 
     def _hierarchy(self, corpus: StudyCorpus, mixture: Mixture, builder: HierarchyBuilder, store: Store) -> Layers:

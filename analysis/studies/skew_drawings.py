@@ -54,10 +54,14 @@ def trees(out: Path, corpus: str, mixture: Mixture, drawn: Mapping[str, Layers])
 
 
 def maps(
-    out: Path, corpus: str, mixture: Mixture, drawn: Mapping[str, Layers], vectors: NDArray[np.float32], nodes: int,
+    out: Path,
+    corpus: str,
+    mixture: Mixture,
+    drawn: Mapping[str, Layers],
+    vectors: NDArray[np.float32],
     plane: Literal["pca", "umap"],
-) -> tuple[Path, ...]:  # fmt: skip
-    """The leaves in two dimensions, and the layer of about `nodes` nodes of each builder, with lines to its leaves."""
+) -> tuple[Path, ...]:
+    """The leaves in two dimensions, and the first abstract layer of each builder at the means, with lines to the leaves."""
     places, names = _plane(vectors, plane, mixture.seed)
     columns = math.ceil(math.sqrt(len(drawn)))
     lines = math.ceil(len(drawn) / columns)
@@ -71,7 +75,7 @@ def maps(
         for ax in axes.flat[len(drawn) :]:
             ax.set_visible(False)
         for ax, (name, layers) in zip(axes.flat, drawn.items(), strict=False):
-            rows += _draw_map(ax, name, layers, mixture, places, nodes)
+            rows += _draw_map(ax, name, layers, mixture, places)
         for column in range(columns):
             axes[(len(drawn) - 1 - column) // columns, column].set_xlabel(names[0])
         for ax in axes[:, 0]:
@@ -133,9 +137,8 @@ def _draw_boxes(ax: Axes, boxes: Sequence[Box], leaves: int) -> None:
     ax.spines[:].set_visible(False)
 
 
-def _draw_map(ax: Axes, name: str, layers: Layers, mixture: Mixture, places: Floats, nodes: int) -> Iterator[Row]:
-    inner = layers.layers()[1:] or layers.layers()
-    layer = min(inner, key=lambda each: (abs(math.log(len(each) / nodes)), len(each)))
+def _draw_map(ax: Axes, name: str, layers: Layers, mixture: Mixture, places: Floats) -> Iterator[Row]:
+    layer = (layers.layers()[1:] or layers.layers())[0]
     shares = _minor_shares(layers, mixture)
     under = [layers.leaves_under(int(node)) for node in layer]
     centres = np.stack([places[leaves].mean(axis=0) for leaves in under])
@@ -144,7 +147,13 @@ def _draw_map(ax: Axes, name: str, layers: Layers, mixture: Mixture, places: Flo
     for code, look, size in ((0, series(0), 5), (1, series(1), 12)):
         own = np.minimum(mixture.codes, 1) == code
         ax.scatter(
-            places[own, 0], places[own, 1], s=size, marker=look.marker, color=look.colour, linewidths=0, zorder=2 + code
+            places[own, 0],
+            places[own, 1],
+            s=size,
+            marker=look.marker,
+            color=look.colour,
+            linewidths=0,
+            zorder=2 + 4 * code,
         )
     ax.scatter(
         centres[:, 0], centres[:, 1], s=[8 + 3 * len(leaves) for leaves in under], c=shares[layer],

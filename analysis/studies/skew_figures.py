@@ -103,7 +103,7 @@ class Figures:
             )
             _ratio_axis(middle, spread)
             middle.set(title="Spread, top layer", ylabel="coefficient of variation\nof node sizes")
-            middle.legend(loc="upper left", fontsize=6.5)
+            middle.legend(fontsize=6.5)
             self._curves(right, over, DODGE)
             shares = [(row["x"], 100 / (1 + row["x"])) for row in true]
             right.plot(*zip(*shares, strict=True), color=_TRUE, linestyle="--", label="share of leaves")
@@ -124,8 +124,9 @@ class Figures:
 
     def _by_layer(self, metric: str) -> Iterator[Row]:
         for builder in self.looks:
-            depth = 1
-            while own := self.found.of((self.corpus, self.label, builder), named_top(depth), metric):
+            kind, depth = (self.corpus, self.label, builder), 1
+            seeds = len(self.found.of(kind, FIRST, metric))
+            while len(own := self.found.of(kind, named_top(depth), metric)) > seeds / 2:  # few trees are higher
                 yield from (row | {"layer": depth} for row in self._row(metric, builder, depth, own, metric))
                 depth += 1
 
