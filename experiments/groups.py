@@ -1,4 +1,4 @@
-"""Scores of parts of the questions: by hops, by the benchmark's own types, by the size of the document asked about."""
+"""Scores of parts of the questions: by hops, by the benchmark's own types, by size of document, by category of the gold."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from analysis.cells import CellScores
@@ -15,7 +16,7 @@ from psi.errors import InputError
 from psi.metrics import Summary, summarise
 from psi.store import open_artifact, read_rows
 
-By = Literal["hops", "kind", "document"]
+By = Literal["hops", "kind", "document", "category"]
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)  # words: upper bounds of the groups of documents
 _Row = Mapping[str, Any]
 
@@ -33,7 +34,7 @@ def by_group(store: Path, cell: Cell, scores: CellScores, by: By) -> Iterator[Ce
     if "scores" not in cell.stages:
         return
     rows = read_rows(open_artifact(store / cell.stages["scores"]).path / "scores.jsonl")
-    group_of = _documents(store, cell) if by == "document" else _labels(by)
+    group_of = _GROUPS[by](store, cell) if by in _GROUPS else _labels(by)
     groups: defaultdict[tuple[int, str], list[_Row]] = defaultdict(list)
     for row in rows:
         groups[group_of(row)].append(row)
@@ -69,6 +70,26 @@ def _documents(store: Path, cell: Cell) -> Callable[[_Row], tuple[int, str]]:
         return (bound, f"up to {bound:,} words") if bound else (10**8, f"more than {SIZES[-1]:,} words")
 
     return size
+
+
+def _categories(store: Path, cell: Cell) -> Callable[[_Row], tuple[int, str]]:
+    """By the category of a question's gold passages, where they are all of one."""
+    benchmark = read_benchmark(open_artifact(store / cell.stages["benchmark"]))
+    category = {passage.id: passage.category for passage in benchmark.passages}
+    found = {question.id: {category.get(id_) for id_ in question.gold} for question in benchmark.questions}
+
+    def label(row: _Row) -> tuple[int, str]:
+        own = found[row["question"]]
+        if not own or None in own:
+            return 10**9, "unknown"
+        return (0, str(next(iter(own)))) if len(own) == 1 else (1, "several categories")
+
+    return label
+
+
+_GROUPS: Mapping[str, Callable[[Path, Cell], Callable[[_Row], tuple[int, str]]]] = MappingProxyType(
+    {"document": _documents, "category": _categories}
+)
 
 
 def _part(scores: CellScores, group: str, rows: list[_Row], asked: int) -> CellScores:

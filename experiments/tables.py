@@ -5,7 +5,7 @@
     python -m experiments.tables experiment=main_qa out=table.tex        # a prepared table: see conf/table
     python -m experiments.tables store=runs baseline=bm25                # † where a method differs significantly from it
     python -m experiments.tables store=runs published=[hipporag2.qa]     # beside published rows: see conf/published
-    python -m experiments.tables store=runs by=hops                      # parts of the questions: hops, kind, document (size)
+    python -m experiments.tables store=runs by=hops                      # or kind, document (its size), category (of the gold)
     python -m experiments.tables store=runs show=trees                   # results, datasets or trees
     python -m experiments.tables store=runs figure=overview.png
 
