@@ -66,7 +66,8 @@ class Scaling(Component):
             "corpus": ("Corpus", None), "builder": ("Builder", None), "passages": ("Passages", ",d"),
             "height": ("Height", "d"),
             "layers": ("Layers", None), "build_seconds": ("Build (s)", ".2f"), "microseconds": ("µs/passage", ",.0f"),
-            "search_ms": ("Search (ms)", ".3f"), "percent": (f"Recall@{self.k} of flat", ".1f"), "own": ("Own passage (%)", ".1f"),
+            "search_ms": ("Search (ms)", ".3f"), "percent": (f"Recall@{self.k} of flat", ".1f"),
+            "own": ("Own passage (%)", ".1f"),
             "bytes": ("Tree (bytes/passage)", ".0f"),
         }  # fmt: skip
         notes = (
