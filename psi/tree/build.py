@@ -13,7 +13,7 @@ from psi.tree.rebalance import Rebalancing, check_rebalancing, rebalance_tree
 from psi.tree.report import SpanningReport
 from psi.tree.spanning import Builder, spanning_edges_with_report
 from psi.tree.tree import Tree
-from psi.tree.vectors import checked_rows
+from psi.tree.vectors import shaped_rows
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def build_tree_with_report(
 ) -> tuple[Tree, BuildReport]:
     """`build_tree` and what it did."""
     check_rebalancing(max_children, rebalance)
-    rows = checked_rows(vectors)
+    rows = shaped_rows(vectors)
     if not len(rows):
         raise InputError("vectors: a tree needs at least one row, got none; is the corpus empty?")
     edges, spanning = spanning_edges_with_report(

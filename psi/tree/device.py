@@ -31,7 +31,7 @@ class DeviceTiles:
     def __init__(self, rows: Floats, slots: torch.Tensor, block: int):
         self.rows = rows
         self.slots = slots
-        self.block = block
+        self.cell = block
         self.front: _DeviceFrontier | None = None
 
     def scan(self, tile: Tile, front: Frontier) -> Found:
@@ -40,7 +40,7 @@ class DeviceTiles:
         product = torch.mm(self.slots[tile.top : tile.top_end], self.slots[tile.left : tile.left_end].T)
         if product.dtype == torch.bfloat16:
             product = product.view(torch.int16)
-        bounds = tile_thresholds(front, tile.top, tile.top_end, tile.left, tile.left_end, self.block)
+        bounds = tile_thresholds(front, tile.top, tile.top_end, tile.left, tile.left_end)
         row_least, column_least = (torch.from_numpy(bound).to(product.device) for bound in bounds)
         i, j = torch.nonzero(product >= torch.minimum(row_least[:, None], column_least[None, :]), as_tuple=True)
         if tile.top == tile.left:

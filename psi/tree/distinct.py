@@ -42,22 +42,29 @@ def distinct_rows(rows: Floats) -> Distinct:
 def _hashed(bits: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
     codes = np.empty(len(bits), np.uint64)
     zero = np.empty(len(bits), np.bool_)
-    in_pieces(len(bits), 4096, lambda start, stop: _hash(bits, codes, zero, start, stop))
+    # any word is less than 2^32, so factors of 63 bits spread it over the whole code
+    factors = np.asarray(np.random.default_rng(0).integers(1 << 63, size=bits.shape[1]), np.uint64)
+    in_pieces(len(bits), 4096, lambda start, stop: _hash(bits, factors, codes, zero, start, stop))
     return codes, zero
 
 
 @compiled
 def _hash(
-    bits: npt.NDArray[np.uint32], codes: npt.NDArray[np.uint64], zero: npt.NDArray[np.bool_], start: int, stop: int
+    bits: npt.NDArray[np.uint32],
+    factors: npt.NDArray[np.uint64],
+    codes: npt.NDArray[np.uint64],
+    zero: npt.NDArray[np.bool_],
+    start: int,
+    stop: int,
 ) -> None:
-    """FNV-1a over the words of each row (both zeros count as one value), and whether the row is zero."""
+    """The words of each row times random factors, summed (both zeros count as one value); whether the row is zero."""
     for i in range(start, stop):
-        code = np.uint64(14695981039346656037)
+        code = np.uint64(0)
         seen = np.uint32(0)
         for k in range(bits.shape[1]):
             word = bits[i, k] if bits[i, k] != np.uint32(0x80000000) else np.uint32(0)
-            seen = seen | word
-            code = (code ^ np.uint64(word)) * np.uint64(1099511628211)
+            seen |= word
+            code += np.uint64(word) * factors[k]
         codes[i] = code
         zero[i] = seen == 0
 

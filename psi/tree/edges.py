@@ -26,8 +26,15 @@ def joined(parts: list[Edges]) -> Edges:
 
 
 def total_order(edges: Edges) -> Ids:
-    """Positions of the edges by falling weight, ties by smaller id, then by larger id."""
-    return np.lexsort((edges.v, edges.u, -edges.weight))
+    """Positions of the edges by falling weight, ties by smaller id, then by larger id.
+
+    As `np.lexsort` on the three columns, by two sorts of whole numbers, which NumPy does in vector code.
+    """
+    by_ids = np.argsort(edges.u * (edges.v.max(initial=0) + 1) + edges.v)
+    bits = (0 - edges.weight[by_ids]).view(np.int32)  # 0 - 0 has no sign
+    rising = bits ^ ((bits >> 31) & np.int32(0x7FFFFFFF))  # orders like the numbers that the bits stand for
+    order: Ids = by_ids[np.argsort((rising.astype(np.int64) << 32) | np.arange(len(bits)))]
+    return order
 
 
 def maximum_spanning_forest(n: int, edges: Edges) -> Edges:

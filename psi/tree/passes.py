@@ -18,11 +18,18 @@ from psi.tree.scan import Found, Frontier, Tile, frontier, scan_tile
 from psi.tree.weights import Floats, Ids
 from psi.tree.workers import one_thread_products, submitting
 
+CELL = 128  # rows: smaller blocks have sharper thresholds, larger ones fewer of them
+
 Progress = Callable[[int, int], None]
 
 
 class TileScanner(Protocol):
-    """Multiplies one tile and sifts its pairs against a frontier."""
+    """Multiplies one tile and sifts its pairs against a frontier.
+
+    cell: rows of the blocks in which it looks up thresholds.
+    """
+
+    cell: int
 
     def scan(self, tile: Tile, front: Frontier) -> Found:
         """The pairs of the tile that beat their bottleneck."""
@@ -57,7 +64,7 @@ def improved_tree(
         scanner: TileScanner = _CpuTiles(rows, slots, block)
         if slots.device.type != "cpu":
             scanner, threads = DeviceTiles(rows, slots, block), 1
-        return _Pass(tree, layout, fast, block, scanner).run(tile_order(len(rows), block), threads, progress)
+        return _Pass(tree, layout, fast, scanner).run(tile_order(len(rows), block), threads, progress)
 
 
 def tile_order(n: int, block: int) -> list[Tile]:
@@ -72,11 +79,10 @@ def tile_order(n: int, block: int) -> list[Tile]:
 class _Pass:
     """The state between tiles: the spanning tree so far, its frontier, and the pairs found since it was last refreshed."""
 
-    def __init__(self, tree: Edges, layout: Ids, fast: Operands, block: int, scanner: TileScanner):
+    def __init__(self, tree: Edges, layout: Ids, fast: Operands, scanner: TileScanner):
         self.tree = tree
         self.layout = layout
         self.fast = fast
-        self.block = block
         self.scanner = scanner
         self.pending: list[Edges] = []
         self.backlog = 0
@@ -118,7 +124,9 @@ class _Pass:
         self.pending, self.backlog = [], 0
 
     def _frontier(self) -> Frontier:
-        return frontier(len(self.layout), self.tree, self.layout, self.block, self.fast.bound, self.fast.precision)
+        return frontier(
+            len(self.layout), self.tree, self.layout, self.scanner.cell, self.fast.bound, self.fast.precision
+        )
 
 
 class _CpuTiles:
@@ -128,6 +136,7 @@ class _CpuTiles:
         self.rows = rows
         self.slots = slots
         self.block = block
+        self.cell = min(block, CELL)
         self.buffers = local()
 
     def scan(self, tile: Tile, front: Frontier) -> Found:
@@ -135,7 +144,7 @@ class _CpuTiles:
         out = self._buffer()[: len(a) * len(b)].view(len(a), len(b))
         torch.mm(a, b.T, out=out)
         product = out.view(torch.int16).numpy() if out.dtype == torch.bfloat16 else out.numpy()
-        u, v, w, weighed = scan_tile(product, tile.top, tile.left, self.block, front, self.rows)
+        u, v, w, weighed = scan_tile(product, tile.top, tile.left, front, self.rows)
         return Found(Edges(u, v, w), weighed)
 
     def _buffer(self) -> torch.Tensor:

@@ -25,13 +25,14 @@ from psi.errors import InputError
 from psi.tree.compiled import compiled
 from psi.tree.kernels import LANES
 from psi.tree.weights import Floats, dot64, pair_weights
-from psi.tree.workers import each_piece, one_thread_products, thread_count
+from psi.tree.workers import in_pieces, one_thread_products
 
 Precision = Literal["auto", "fp32", "tf32", "bf16"]
 
 UNIT = 1 + 2.0**-23
 ROUNDOFF = 2.0**-23
 DEFINITION = 2.0**-21
+PIECE = 4096  # rows measured at once by a thread
 UNDERFLOW = 2.0**-100  # flushed subnormals, all components together
 
 
@@ -131,22 +132,30 @@ def _to_tf32(exact: torch.Tensor) -> torch.Tensor:
 
 
 def _largest_loss(exact: torch.Tensor, rounded: torch.Tensor) -> float:
-    piece = 4096
+    kind, cut = (torch.uint16, 16) if rounded.dtype == torch.bfloat16 else (torch.uint32, 0)
+    rows, patterns = exact.numpy(), rounded.view(kind).numpy()
+    losses = np.zeros(-(-len(rows) // PIECE))
 
-    def longest(start: int) -> float:
-        part = slice(start, start + piece)
-        # a difference of a number and its rounding is exact in float32; its square is not subnormal in float64
-        return _longest((exact[part] - rounded[part].float()).numpy())
+    def measure(start: int, stop: int) -> None:
+        losses[start // PIECE] = _longest_loss(rows, patterns, cut, start, stop)
 
-    return max(each_piece(len(exact), piece, longest, thread_count()), default=0.0) * (1 + 1e-12)
+    in_pieces(len(rows), PIECE, measure)
+    return float(losses.max(initial=0.0)) * (1 + 1e-12)
 
 
 @compiled
-def _longest(rows: Floats) -> float:
+def _longest_loss(rows: Floats, patterns: npt.NDArray[np.unsignedinteger], cut: int, start: int, stop: int) -> float:
+    """The longest difference of a row and its rounding, given by its bit patterns without `cut` zeros at their ends."""
     lanes = np.empty(LANES, np.float64)
+    bits = np.empty(rows.shape[1], np.uint32)
+    rounded = bits.view(np.float32)
     longest = 0.0
-    for i in range(len(rows)):
-        longest = max(longest, dot64(rows[i], rows[i], lanes))
+    for i in range(start, stop):
+        for k in range(len(bits)):
+            bits[k] = np.uint32(patterns[i, k]) << np.uint32(cut)
+        for k in range(len(bits)):
+            rounded[k] = rows[i, k] - rounded[k]  # exact in float32; its square is not subnormal in float64
+        longest = max(longest, dot64(rounded, rounded, lanes))
     return float(np.sqrt(longest))
 
 

@@ -18,7 +18,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Frontier(NamedTuple):
-    """What a pair has to beat. Slots are the rows of the pass, cut into blocks of equal size.
+    """What a pair has to beat. Slots are the rows of the pass, cut into blocks of `block`, the last one maybe smaller.
 
     point (n,) the point in each slot; spot (n,) its place in the current dendrogram; table: range maxima of edge ranks;
     u, v, weight (n - 1,): the current spanning tree in the total order; least (n - 1,): the smallest output of the pass
@@ -26,6 +26,7 @@ class Frontier(NamedTuple):
     centre (blocks,): place of each block's reference.
     """
 
+    block: int
     point: Ids
     spot: Ids
     table: npt.NDArray[np.int32]
@@ -59,7 +60,7 @@ def frontier(n: int, tree: Edges, layout: Ids, block: int, bound: float, precisi
     spot = necks.place[layout]
     reach, centre = _references(spot, necks.table, block)
     least = thresholds(tree.weight, bound, precision)
-    return Frontier(layout, spot, necks.table, tree.u, tree.v, tree.weight, least, reach, centre)
+    return Frontier(block, layout, spot, necks.table, tree.u, tree.v, tree.weight, least, reach, centre)
 
 
 @compiled
@@ -88,11 +89,14 @@ def _references(spot: Ids, table: npt.NDArray[np.int32], block: int) -> tuple[Id
 
 @compiled
 def tile_thresholds(
-    frontier: Frontier, top: int, top_end: int, left: int, left_end: int, block: int
+    frontier: Frontier, top: int, top_end: int, left: int, left_end: int
 ) -> tuple[npt.NDArray[np.generic], npt.NDArray[np.generic]]:
-    """One threshold a row and a column: a pair below both cannot beat the path through the blocks' references."""
+    """One threshold a row and a column: a pair below both cannot beat the path through the references.
+
+    Neither the rows nor the columns go over the end of a block.
+    """
     between = 0
-    a, b = frontier.centre[top // block], frontier.centre[left // block]
+    a, b = frontier.centre[top // frontier.block], frontier.centre[left // frontier.block]
     if a != b:
         between = weakest_between(frontier.table, a, b)
     rows = np.empty(top_end - top, frontier.least.dtype)
@@ -114,46 +118,60 @@ def beats(frontier: Frontier, e: int, s: np.float32, low: int, high: int) -> boo
 
 @compiled
 def scan_tile(
-    product: npt.NDArray[np.generic], top: int, left: int, block: int, frontier: Frontier, rows: Floats
+    product: npt.NDArray[np.generic], top: int, left: int, frontier: Frontier, rows: Floats
 ) -> tuple[Ids, Ids, Floats, int]:
     """The pairs of slots (top + i, left + j) that come before the weakest edge between them, with their similarities.
 
     product (a, b): the pass's output. On the diagonal (top == left) only j > i counts. Returns u < v, weights and the
-    number of pairs weighed. Three sieves: the thresholds of rows and columns, the true bottleneck, the defined similarity.
+    number of pairs weighed. Three sieves, block by block: the thresholds of rows and columns, the true bottleneck, the
+    defined similarity.
     """
-    height, width = product.shape
-    row_least, column_least = tile_thresholds(frontier, top, top + height, left, left + width, block)
     u, v, w = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.float32)
     lanes = np.empty(LANES, np.float64)
     found = 0
     weighed = 0
-    for i in range(height):
-        row = product[i]
-        least = row_least[i]
-        hit = False
-        for j in range(width):
-            hit |= row[j] >= min(least, column_least[j])
-        if not hit:
-            continue
-        a = frontier.spot[top + i]
-        x = frontier.point[top + i]
-        for j in range(i + 1 if top == left else 0, width):
-            if row[j] < min(least, column_least[j]):
-                continue
-            e = weakest_between(frontier.table, a, frontier.spot[left + j])
-            if row[j] < frontier.least[e]:
-                continue
-            weighed += 1
-            y = frontier.point[left + j]
-            s = weight(rows[x], rows[y], lanes)
-            low, high = min(x, y), max(x, y)
-            if not beats(frontier, e, s, low, high):
-                continue
-            if found == len(u):
-                u, v, w = _doubled(u), _doubled(v), _doubled(w)
-            u[found], v[found], w[found] = low, high, s
-            found += 1
+    bottom, right = top + product.shape[0], left + product.shape[1]
+    block = frontier.block
+    a = top
+    while a < bottom:
+        a_end = min(bottom, (a // block + 1) * block)
+        b = a if top == left else left
+        while b < right:
+            b_end = min(right, (b // block + 1) * block)
+            row_least, column_least = tile_thresholds(frontier, a, a_end, b, b_end)
+            for s in range(a, a_end):
+                row = product[s - top, b - left : b_end - left]
+                least = row_least[s - a]
+                if not _any_reaches(row, least, column_least):
+                    continue
+                x = frontier.point[s]
+                for t in range(max(b, s + 1) if top == left else b, b_end):
+                    if row[t - b] < min(least, column_least[t - b]):
+                        continue
+                    e = weakest_between(frontier.table, frontier.spot[s], frontier.spot[t])
+                    if row[t - b] < frontier.least[e]:
+                        continue
+                    weighed += 1
+                    y = frontier.point[t]
+                    similarity = weight(rows[x], rows[y], lanes)
+                    low, high = min(x, y), max(x, y)
+                    if not beats(frontier, e, similarity, low, high):
+                        continue
+                    if found == len(u):
+                        u, v, w = _doubled(u), _doubled(v), _doubled(w)
+                    u[found], v[found], w[found] = low, high, similarity
+                    found += 1
+            b = b_end
+        a = a_end
     return u[:found], v[:found], w[:found], weighed
+
+
+@compiled
+def _any_reaches(row: npt.NDArray[np.generic], least: np.generic, column_least: npt.NDArray[np.generic]) -> bool:
+    hit = False
+    for j in range(len(row)):
+        hit |= row[j] >= min(least, column_least[j])
+    return hit
 
 
 @compiled

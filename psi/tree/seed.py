@@ -6,7 +6,7 @@ import torch
 
 from psi.tree.compiled import compiled
 from psi.tree.dendrogram import bottlenecks
-from psi.tree.edges import Edges, joined, maximum_spanning_forest
+from psi.tree.edges import Edges, maximum_spanning_forest, merged_forest
 from psi.tree.kernels import LANES
 from psi.tree.precision import Operands, honest_products
 from psi.tree.weights import Floats, Ids, pair_weights, weight
@@ -47,7 +47,7 @@ def _landmark_tree(rows: Floats, fast: torch.Tensor, threads: int) -> Edges:
     nearest = picked[_nearest_column(fast, fast[index], threads)]
     nearest[picked] = picked
     links = weighted_pairs(rows, np.arange(n), nearest, threads)
-    return maximum_spanning_forest(n, joined([Edges(picked[among.u], picked[among.v], among.weight), links]))
+    return merged_forest(n, Edges(picked[among.u], picked[among.v], among.weight), links)
 
 
 def _landmarks(n: int) -> int:
@@ -75,7 +75,7 @@ def _refined(rows: Floats, fast: torch.Tensor, tree: Edges, threads: int) -> Edg
 
     left, right = zip(*each_piece(n, LOCAL_BLOCK, inside, threads), strict=True)
     found = weighted_pairs(rows, np.concatenate(left), np.concatenate(right), threads)
-    return maximum_spanning_forest(n, joined([tree, found]))
+    return merged_forest(n, tree, found)
 
 
 def _products(a: torch.Tensor, b: torch.Tensor) -> npt.NDArray[np.generic]:

@@ -18,11 +18,8 @@ ALREADY_UNIT = 2.0**-22  # what rounding to float32 can leave; such rows stay as
 CANCELLED = 1e-12  # a sum of unit vectors shorter than this is rounding noise without a direction
 
 
-def checked_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "vectors") -> Floats:
-    """`vectors` as a contiguous float32 (n, d) array.
-
-    Raises InputError for a wrong shape, a width other than `width`, or a row with a NaN or an infinity.
-    """
+def shaped_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "vectors") -> Floats:
+    """`vectors` as a contiguous float32 (n, d) array. Raises InputError for a wrong shape or a width other than `width`."""
     try:
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -31,35 +28,50 @@ def checked_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str 
         raise InputError(f"{what}: expected shape (n, d) with d >= 1, got {rows.shape}; pass one row a vector")
     if width is not None and rows.shape[1] != width:
         raise InputError(f"{what}: expected {width}, got {rows.shape[1]} components a row; embed with the same model")
-    _refuse_non_finite(rows, what)
     return rows
 
 
-def _refuse_non_finite(rows: Floats, what: str) -> None:
+def checked_rows(vectors: npt.ArrayLike, *, what: str = "vectors") -> Floats:
+    """`shaped_rows`, also without a row with a NaN or an infinity (InputError)."""
+    rows = shaped_rows(vectors, what=what)
+    finite = np.empty(len(rows), np.bool_)
     for start in range(0, len(rows), 65_536):  # by parts: a mask over everything would cost n * d bytes
-        finite = np.isfinite(rows[start : start + 65_536]).all(axis=1)
-        if not finite.all():
-            row = start + int(np.argmin(finite))
-            raise InputError(f"{what}: row {row} holds NaN or infinity; embed it again or drop it before building")
+        finite[start : start + 65_536] = np.isfinite(rows[start : start + 65_536]).all(axis=1)
+    _refuse_non_finite(finite, what)
+    return rows
+
+
+def _refuse_non_finite(finite: npt.NDArray[np.bool_], what: str) -> None:
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise InputError(f"{what}: row {row} holds NaN or infinity; embed it again or drop it before building")
 
 
 def unit_rows(vectors: npt.ArrayLike, *, width: int | None = None, what: str = "vectors") -> Floats:
-    """Checked rows divided by their length, float32 (n, d); a zero row stays zero and has cosine 0 with everything.
+    """Rows divided by their length, float32 (n, d); a zero row stays zero and has cosine 0 with everything.
 
     Lengths are summed in float64 in the fixed order of `psi.tree.weights`, so the result is the same on any machine.
+    Raises InputError for a wrong shape, a width other than `width`, or a row with a NaN or an infinity.
     """
-    rows = checked_rows(vectors, width=width, what=what)
+    rows = shaped_rows(vectors, width=width, what=what)
     out = np.empty_like(rows)
-    in_pieces(len(rows), 4096, lambda start, stop: _normalise(rows, out, start, stop))
+    finite = np.empty(len(rows), np.bool_)
+    in_pieces(len(rows), 4096, lambda start, stop: _normalise(rows, out, finite, start, stop))
+    _refuse_non_finite(finite, what)
     return out
 
 
 @compiled
-def _normalise(rows: Floats, out: Floats, start: int, stop: int) -> None:
+def _normalise(rows: Floats, out: Floats, finite: npt.NDArray[np.bool_], start: int, stop: int) -> None:
     lanes = np.empty(LANES, np.float64)
     for i in range(start, stop):
-        square = dot64(rows[i], rows[i], lanes)
-        length = 1.0 if abs(square - 1) <= ALREADY_UNIT else np.sqrt(square)
+        square = dot64(rows[i], rows[i], lanes)  # squares of float32 numbers cannot overflow float64
+        finite[i] = np.isfinite(square)
+        if abs(square - 1) <= ALREADY_UNIT:
+            for k in range(rows.shape[1]):
+                out[i, k] = rows[i, k]
+            continue
+        length = np.sqrt(square)
         for k in range(rows.shape[1]):
             out[i, k] = np.float32(rows[i, k] / length) if length > 0 else np.float32(0)
 

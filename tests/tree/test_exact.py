@@ -15,7 +15,7 @@ from psi.tree.device import DeviceTiles
 from psi.tree.edges import maximum_spanning_forest, merged_forest, total_order
 from psi.tree.oracle import all_pair_weights
 from psi.tree.passes import _Pass, tile_order
-from psi.tree.precision import operands, product_bound
+from psi.tree.precision import _largest_loss, _to_tf32, operands, product_bound
 from psi.tree.seed import grown_tree
 from tests.tree.conftest import SHARED
 from tests.tree.corpora import KINDS, corpora, corpus, expected_tree
@@ -48,9 +48,32 @@ def test_the_pass_repairs_any_spanning_tree_also_with_tensor_operations(vectors,
     fast = operands(rows, precision, torch.device("cpu"))
     layout = bottlenecks(n, start).order
     scanner = DeviceTiles(rows, fast.rows[torch.from_numpy(layout)], 16)
-    found, _ = _Pass(start, layout, fast, 16, scanner).run(tile_order(n, 16), 1, None)
+    found, _ = _Pass(start, layout, fast, scanner).run(tile_order(n, 16), 1, None)
     for got, right in zip(found, grown_tree(rows), strict=True):
         np.testing.assert_array_equal(got, right)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 9), st.integers(1, 5), st.sampled_from([1.0, 0.5, 1e-30, 0.0, -0.0, -0.5, -1.0, -np.inf])
+        )
+    )
+)
+def test_the_total_order_is_that_of_three_sorted_columns(pairs):
+    u, step, weight = (np.array(column) for column in zip(*pairs, strict=True)) if pairs else np.empty((3, 0), int)
+    edges = Edges(u, u + step, weight.astype(np.float32))
+    right = np.lexsort((edges.v, edges.u, -edges.weight))
+    for got, wanted in zip(edges.take(total_order(edges)), edges.take(right), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("rounding", [torch.Tensor.bfloat16, _to_tf32])
+def test_the_loss_by_rounding_is_the_longest_difference(rounding):
+    exact = torch.from_numpy(unit_rows(corpus("gaussian", 5000, 33, 0)))
+    rounded = rounding(exact)
+    differences = exact.numpy().astype(np.float64) - rounded.float().numpy()
+    assert _largest_loss(exact, rounded) == pytest.approx(np.linalg.norm(differences, axis=1).max(), rel=1e-11)
 
 
 @settings(max_examples=40)
