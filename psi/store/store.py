@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from filelock import FileLock, LeaseCompromise, SoftFileLease, Timeout
 from psi.errors import StoreError
 from psi.store.digest import digest, file_digest
 from psi.store.manifest import environment
+from psi.store.memory import Memory, Peaks
 from psi.store.paths import safe_name
 
 log = logging.getLogger(__name__)
@@ -83,6 +84,11 @@ class Artifact:
         return self.manifest["facts"]  # type: ignore[no-any-return]
 
     @property
+    def memory(self) -> Mapping[str, int]:
+        """Bytes at the most: `main` of the process, `gpu` of its tensors there. Empty where it was not recorded."""
+        return self.manifest.get("memory", {})  # type: ignore[no-any-return]
+
+    @property
     def seconds(self) -> float:
         """Wall time of the making, in seconds (of the last attempt, where `facts` says that it was resumed)."""
         return float(self.manifest["seconds"])
@@ -101,6 +107,7 @@ class Store:
     def __init__(self, root: str | os.PathLike[str], *, locks: Locking = "system"):
         self.root, self._locks = Path(root), locks
         self._recordings: list[list[Artifact]] = []
+        self._peaks = Peaks()
 
     @classmethod
     @contextlib.contextmanager
@@ -198,7 +205,7 @@ class Store:
         work = final.with_name(final.name + ".partial")
         with writing(work):
             if not (work / MANIFEST).exists():  # it does where a process was killed just before renaming
-                _fill(work, stage, make, resumable)
+                _fill(work, stage, make, resumable, self._peaks)
             for path in _logs(work):
                 path.unlink()
             work.replace(final)
@@ -217,14 +224,17 @@ def _lease(path: Path) -> SoftFileLease:
     return SoftFileLease(path, lease_duration=LEASE, on_compromise=lost)
 
 
-def _fill(work: Path, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], resumable: bool) -> None:
+def _fill(
+    work: Path, stage: Stage, make: Callable[[Path], Mapping[str, Any] | None], resumable: bool, peaks: Peaks
+) -> None:
     """Make the output; the manifest comes last, at once and whole."""
     if not resumable:
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
     resumed, start = any(work.iterdir()), time.perf_counter()
-    facts = dict(make(work) or {}, resumed=resumed)
-    manifest = _manifest(stage, work, facts, time.perf_counter() - start)
+    with peaks.watching() as memory:
+        facts = dict(make(work) or {}, resumed=resumed)
+    manifest = _manifest(stage, work, facts, time.perf_counter() - start, memory)
     temporary = work / f"{MANIFEST}.log"
     temporary.write_text(json.dumps(manifest, indent=1, sort_keys=True), encoding="utf-8")
     temporary.replace(work / MANIFEST)
@@ -235,7 +245,7 @@ def _logs(work: Path) -> list[Path]:
     return [path for path in work.rglob("*.log") if path.is_file()]
 
 
-def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float, memory: Memory) -> dict[str, Any]:
     left_out = _logs(work)
     files = {
         path.relative_to(work).as_posix(): {"bytes": path.stat().st_size, "sha256": file_digest(path)}
@@ -245,7 +255,8 @@ def _manifest(stage: Stage, work: Path, facts: Mapping[str, Any], seconds: float
     return {
         "schema": SCHEMA, "stage": stage.name, "version": stage.version, "digest": stage.digest,
         "config": dict(stage.config), "inputs": dict(stage.inputs), "files": files, "facts": dict(facts),
-        "seconds": round(seconds, 3), "finished": datetime.now(UTC).isoformat(timespec="seconds"), **environment(),
+        "seconds": round(seconds, 3), "memory": asdict(memory),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"), **environment(),
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -296,3 +297,23 @@ def test_a_store_that_cannot_be_read_says_so(tmp_path, monkeypatch):
         with monkeypatch.context() as broken, pytest.raises(StoreError, match="Check its permissions"):
             broken.setattr(Path, step, denied)
             store.find(STAGE)
+
+
+def test_a_stage_records_its_own_peak_of_memory_and_at_least_that_of_stages_inside(tmp_path):
+    store = Store(tmp_path)
+
+    def work(megabytes):
+        def make(_):
+            np.ones(megabytes << 17)  # 8 bytes each; gone at the end
+
+        return make
+
+    def outer(_):
+        store.obtain(Stage("inner", 1), work(300))
+        np.ones(10 << 17)
+
+    large = store.obtain(Stage("outer", 1), outer).memory["main"]
+    inner = store.find(Stage("inner", 1)).memory["main"]
+    small = store.obtain(Stage("small", 1), work(10)).memory["main"]
+    assert large >= inner > 300 << 20
+    assert small < inner - (200 << 20) or not Path("/proc/self/clear_refs").exists()
