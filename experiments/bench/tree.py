@@ -12,6 +12,7 @@ import argparse
 import json
 import logging
 import multiprocessing
+import os
 import platform
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -155,6 +156,7 @@ def _machine() -> dict[str, Any]:
     return {
         "processor": platform.processor() or platform.machine(),
         "threads": torch.get_num_threads(),
+        "load": os.getloadavg()[0],
         "torch": torch.__version__,
         "amx": bool(torch.cpu._is_amx_tile_supported()),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
@@ -164,11 +166,12 @@ def _machine() -> dict[str, Any]:
 def _tell(cell: dict[str, Any]) -> None:
     share = cell["seconds"] / cell["fp32_pass_seconds"] if cell["fp32_pass_seconds"] else None
     log.info(
-        "%s, %s, n=%s: %.2f s%s, %.0f MB",
+        "%s, %s, n=%s: %.2f s, %.2f ns of processor time a pair%s, %.0f MB",
         cell["builder"],
         cell["kind"],
         f"{cell['n']:,}",
         cell["seconds"],
+        cell["processor_seconds"] / cell["n"] ** 2 * 2e9,
         f" = {share:.3f} of one fp32 pass" if share else "",
         cell["peak_mb"],
     )

@@ -15,7 +15,7 @@ from psi.tree.layers import Layers
 from psi.tree.rebalance import rebalance_tree
 from psi.tree.report import SpanningReport
 from psi.tree.search import beam_search, starting_layer
-from psi.tree.spanning import spanning_edges, spanning_edges_with_report
+from psi.tree.spanning import SpanningOptions, spanning_edges, spanning_edges_with_report
 from psi.tree.storage import StoredTree, load_tree, save_tree
 from psi.tree.tree import Tree, tree_from_parents
 from psi.tree.vectors import mean_vectors, unit_rows
@@ -29,6 +29,7 @@ __all__ = [
     "Hierarchy",
     "Inserted",
     "Layers",
+    "SpanningOptions",
     "SpanningReport",
     "StoredTree",
     "Tree",

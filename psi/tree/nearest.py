@@ -15,7 +15,9 @@ from psi.tree.workers import one_thread_products, submitting, thread_count
 
 ROWS = 4096  # fewer do not make up for the library's preparations for each product
 ASKED = 1024
-WORTH_A_THREAD = 1 << 18  # products: starting another thread and its first product take as long
+WORTH_A_THREAD = (
+    1 << 20
+)  # products: starting another thread and its first product take as long, longer on a busy machine
 BF16_LOSS = 2.0**-9  # rounding to nearest keeps 8 bits, so a unit row moves by this at most; small rows lose less still
 
 Patterns = npt.NDArray[np.int16] | npt.NDArray[np.int32]

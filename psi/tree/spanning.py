@@ -1,6 +1,6 @@
 """The maximum spanning tree of all pairwise similarities: exact, in O(n) memory beside the vectors."""
 
-from typing import Literal, get_args
+from typing import Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,36 +26,33 @@ Builder = Literal["exact", "hnsw", "buckets", "buckets+hnsw"]
 BUILDERS: tuple[str, ...] = get_args(Builder)
 
 
-def spanning_edges(
-    vectors: npt.ArrayLike,
-    *,
-    builder: Builder = "exact",
-    precision: str = "auto",
-    device: str = "auto",
-    tile: int | None = None,
-    threads: int | None = None,
-    approximate: Approximate | None = None,
-    progress: Progress | None = None,
-) -> Edges:
+class SpanningOptions(TypedDict, total=False):
+    """Keywords of everything that makes spanning edges.
+
+    builder: 'exact' (default), or for very large corpora 'hnsw', 'buckets', 'buckets+hnsw'; precision: 'auto' (default),
+    'fp32', 'bf16', 'tf32' (CUDA); device: 'auto' (default), 'cpu', 'cuda[:N]'; tile: rows of a tile; threads: as many as
+    PyTorch uses by default; approximate: how the builders other than 'exact' work; progress: called with (tiles begun, tiles).
+    """
+
+    builder: Builder
+    precision: str
+    device: str
+    tile: int | None
+    threads: int | None
+    approximate: Approximate | None
+    progress: Progress | None
+
+
+def spanning_edges(vectors: npt.ArrayLike, **options: Unpack[SpanningOptions]) -> Edges:
     """The n - 1 edges of the maximum spanning tree of `vectors` (n, d), ordered by (-similarity, smaller id, larger id).
 
     Rows are normalised here; a zero row has similarity 0 with everything. The exact result is the same for every precision,
     device, tile size and number of threads: fast products only sieve, under the bound of `psi.tree.precision`; what
-    passes is weighed as `psi.tree.weights` defines. precision: 'auto', 'fp32', 'bf16', 'tf32' (CUDA); device: 'auto',
-    'cpu', 'cuda[:N]'; tile: rows of a tile; progress: called with (tiles begun, tiles). The builders 'hnsw', 'buckets' and
-    'buckets+hnsw' give other edges, in the order in which they are to be scanned, as `approximate` says. Raises InputError
-    for rows that are not finite (with the row number), a wrong shape, or unknown settings.
+    passes is weighed as `psi.tree.weights` defines. The builders 'hnsw', 'buckets' and 'buckets+hnsw' give other edges, in
+    the order in which they are to be scanned. Raises InputError for rows that are not finite (with the row number), a wrong
+    shape, or unknown settings.
     """
-    return spanning_edges_with_report(
-        vectors,
-        builder=builder,
-        precision=precision,
-        device=device,
-        tile=tile,
-        threads=threads,
-        approximate=approximate,
-        progress=progress,
-    )[0]
+    return spanning_edges_with_report(vectors, **options)[0]
 
 
 def spanning_edges_with_report(
