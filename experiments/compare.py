@@ -22,7 +22,7 @@ from analysis.cells import CellScores, over_seeds
 from analysis.renderers import to_console, to_markdown
 from analysis.tables import Column, Entry, Table
 from experiments.arguments import run_program, settings_from
-from experiments.comparisons import LEVEL, mean_scores
+from experiments.comparisons import LEVEL, mean_scores, method_names
 from experiments.selection import chosen_cells
 from experiments.tables import cell_scores
 from psi.component import Component, did_you_mean
@@ -73,13 +73,14 @@ def compared(request: Request) -> list[Compared]:
 
 
 def _pairs(groups: Sequence[Sequence[CellScores]], request: Request) -> Iterator[tuple[str, str, Paired]]:
-    names = {name for group in groups for name in _names(group)}
+    names = {name for group in groups for name in method_names(group)}
     for name in request.methods:
         if name not in names:
             raise ConfigError(f"methods: no run of {name!r} in {request.store}.{did_you_mean(name, sorted(names))}")
     for dataset in dict.fromkeys(group[0].dataset for group in groups):
         of = [
-            next((g for g in groups if g[0].dataset == dataset and name in _names(g)), None) for name in request.methods
+            next((g for g in groups if g[0].dataset == dataset and name in method_names(g)), None)
+            for name in request.methods
         ]
         if of[0] is None or of[1] is None:
             continue
@@ -89,10 +90,6 @@ def _pairs(groups: Sequence[Sequence[CellScores]], request: Request) -> Iterator
             shared = [question for question in first if question in second]
             if shared:
                 yield dataset, name, compare(_of(first, shared), _of(second, shared))
-
-
-def _names(group: Sequence[CellScores]) -> tuple[str, str]:
-    return group[0].method, group[0].method.partition(" [")[0]
 
 
 def _of(scores: Mapping[str, float], questions: Sequence[str]) -> list[float]:

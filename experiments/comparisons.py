@@ -26,7 +26,7 @@ def against(cells: Sequence[CellScores], metrics: Sequence[str], baseline: str) 
         ConfigError: no dataset has the baseline.
     """
     groups = [group for group in over_seeds(cells) if all(cell.scored for cell in group)]
-    names = {name for group in groups for name in _names(group)}
+    names = {name for group in groups for name in method_names(group)}
     if baseline != BEST and baseline not in names:
         raise ConfigError(f"baseline={baseline}: no run of it.{did_you_mean(baseline, [*names, BEST])}")
     p_values: dict[tuple[str, str], dict[str, float]] = {}
@@ -59,7 +59,7 @@ def _column(groups: Sequence[Group], metric: str, baseline: str) -> list[tuple[G
     if base is None:
         return []
     others = [(group, found) for group, found in scores if group is not base[0]]
-    p_values = holm([compare(*_shared(found, base[1])).p for _, found in others])
+    p_values = holm([compare(*shared_scores(found, base[1])).p for _, found in others])
     return [(group, p) for (group, _), p in zip(others, p_values, strict=True)]
 
 
@@ -70,13 +70,15 @@ def _base(
         most = max((len(found) for _, found in scores), default=0)
         rivals = [each for each in scores if len(each[1]) == most]
         return max(rivals, key=lambda each: fmean(each[1].values()), default=None)
-    return next((each for each in scores if baseline in _names(each[0])), None)
+    return next((each for each in scores if baseline in method_names(each[0])), None)
 
 
-def _names(group: Group) -> tuple[str, str]:
+def method_names(group: Group) -> tuple[str, str]:
+    """What a method may be called: with and without the settings in brackets."""
     return group[0].method, group[0].method.partition(" [")[0]
 
 
-def _shared(first: Mapping[str, float], second: Mapping[str, float]) -> tuple[list[float], list[float]]:
+def shared_scores(first: Mapping[str, float], second: Mapping[str, float]) -> tuple[list[float], list[float]]:
+    """Scores of the questions that both have, in the same order."""
     both = [question for question in first if question in second]
     return [first[question] for question in both], [second[question] for question in both]

@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from pydantic import Field, PositiveInt
 
 from analysis.descent import Level, descend, lost_at
+from analysis.plots import line, logarithmic
 from analysis.studies.corpus import DescribedTree, StudyCorpus
-from analysis.studies.plots import line, logarithmic
 from analysis.studies.protocol import Rows, StudyResult, bar, measured
 from analysis.style import PAGE_MM, new_figure, save, styled
 from analysis.tables import Table, rows_table

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
+from analysis.plots import line, logarithmic
 from analysis.studies.corpus import StudyCorpus
-from analysis.studies.plots import line, logarithmic
 from analysis.studies.protocol import Rows, StudyResult, bar, measured
 from analysis.studies.retrieval import tree_recall, tree_shape
 from analysis.style import PAGE_MM, new_figure, save, styled

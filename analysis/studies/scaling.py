@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from analysis.plots import line, logarithmic
 from analysis.studies.corpus import StudyCorpus
-from analysis.studies.plots import line, logarithmic
 from analysis.studies.protocol import Rows, StudyResult, bar, measured
 from analysis.studies.retrieval import tree_shape
 from analysis.style import PAGE_MM, new_figure, save, styled

@@ -1,4 +1,4 @@
-"""Lines with intervals and readable logarithmic axes, as the studies draw them."""
+"""Lines with intervals, and logarithmic axes with plain numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter
 
 from analysis.style import series
 
@@ -30,7 +30,8 @@ def logarithmic(ax: Axes, which: Literal["x", "y"], places: Sequence[float] | No
     """Make an axis logarithmic with plain numbers at `places`, or at 1, 2 and 5 of each power of ten."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     (ax.set_xscale if which == "x" else ax.set_yscale)("log")
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)) if places is None else FixedLocator(list(places)))
+    usual = [step * 10.0**power for power in range(-6, 13) for step in (1, 2, 5)]
+    axis.set_major_locator(FixedLocator(usual if places is None else list(places)))
     axis.set_major_formatter(lambda value, _: short_number(value))
     axis.set_minor_formatter(NullFormatter())
 
