@@ -160,9 +160,12 @@ def _finished(
     source[n : n + m] = -1 - np.arange(m)
     _mark_above(grown.parents, n, n + m, source)
     rows = RowsUnderChange(old, source, new)
-    splitter = Splitter(grown.parents, grown.heights, np.arange(len(grown.parents)), VectorLinks(rows, rebalance))
-    splitter.split(len(grown.parents) if rebalance == "none" else max_children)
-    balanced, order = renumbered_tree(n + m, splitter.parents, check=False)
-    patched = rows.renumbered(order)
-    origin = np.append(origin, np.full(len(splitter.parents) - len(origin), -1))
+    parents = grown.parents
+    if rebalance != "none" and np.bincount(parents + 1)[1:].max() > max_children:
+        splitter = Splitter(parents, grown.heights, np.arange(len(parents)), VectorLinks(rows, rebalance))
+        splitter.split(max_children)
+        parents = splitter.parents
+    balanced, order = renumbered_tree(n + m, parents, check=False)
+    patched = rows.renumbered(order, balanced)
+    origin = np.append(origin, np.full(len(parents) - len(origin), -1))
     return Inserted(balanced, origin[order], np.flatnonzero((patched.source < 0) & (balanced.heights > 0)), patched)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from psi.tree.compiled import compiled
+from psi.tree.tree import Tree, concatenated_ranges
 from psi.tree.vectors import CANCELLED
 from psi.tree.weights import Floats, Ids
 from psi.tree.workers import in_pieces
@@ -69,9 +70,19 @@ class RowsUnderChange:
             self.own = grown
         return self.own[self.used : self.used + count]
 
-    def renumbered(self, order: Ids) -> PatchedRows:
-        """The vectors of nodes that had the numbers `order`."""
-        return PatchedRows(self.old, self.source[order], self.own[: self.used])
+    def renumbered(self, order: Ids, tree: Tree) -> PatchedRows:
+        """The vectors of the nodes of `tree`, which had the numbers `order` here; what is still missing is computed."""
+        source = self.source[order]
+        nodes = np.flatnonzero(source == MISSING)
+        source[nodes] = -1 - np.arange(self.used, self.used + len(nodes))
+        starts, stops = tree.child_offsets[nodes], tree.child_offsets[nodes + 1]
+        offsets = np.concatenate([[0], np.cumsum(stops - starts)])
+        rows = self._room_for(len(nodes))
+        # nodes are numbered by height, so that children are averaged before their parents
+        _average(
+            self.old, self.own, source[tree.child_ids[concatenated_ranges(starts, stops)]], offsets, rows, 0, len(nodes)
+        )
+        return PatchedRows(self.old, source, self.own[: self.used + len(nodes)])
 
 
 @compiled
