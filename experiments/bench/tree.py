@@ -2,6 +2,7 @@
 
     python -m experiments.bench.tree                         # about half an hour on two cores: JSON and figure
     python -m experiments.bench.tree --quick                 # a few minutes, small sizes
+    python -m experiments.bench.tree --update --builders     # equality, search, insertion, agreement once more
     python -m experiments.bench.tree --device cuda --sizes 100000 1000000 2000000
 
 Each measurement runs in its own process; rooflines are timed in it before and after the builder, and the faster one
@@ -12,7 +13,6 @@ import argparse
 import json
 import logging
 import multiprocessing
-import os
 import platform
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -63,6 +63,8 @@ def main(arguments: list[str] | None = None) -> None:
         draw(json.loads(target.read_text(encoding="utf-8"))["cells"], target.with_suffix(".png"))
         return
     result: dict[str, Any] = {"machine": _machine(), "cells": [], "checks": {}}
+    if options.update:
+        result = {**json.loads(target.read_text(encoding="utf-8")), "machine": _machine()}
     cells = _cells(options)
     log.info("%d measurements, results in %s", len(cells), target)
     with _progress() as progress:
@@ -75,9 +77,13 @@ def main(arguments: list[str] | None = None) -> None:
             progress.advance(bar)
         for cell in cells:
             progress.update(bar, description=f"{cell.builder}, {cell.kind}, n={cell.n:,}")
-            result["cells"].append(_in_own_process(measure, asdict(cell)))
+            measured = _in_own_process(measure, asdict(cell))
+            same = [
+                old for old in result["cells"] if all(old[key] == measured[key] for key in ("builder", "kind", "n"))
+            ]
+            result["cells"] = [old for old in result["cells"] if old not in same] + [measured]
             _write(target, result)
-            _tell(result["cells"][-1])
+            _tell(measured)
             progress.advance(bar)
     draw(result["cells"], target.with_suffix(".png"))
     log.info("figure in %s", target.with_suffix(".png"))
@@ -86,13 +92,14 @@ def main(arguments: list[str] | None = None) -> None:
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments.bench.tree", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of passages")
-    parser.add_argument("--builders", nargs="+", choices=list(LARGEST), default=list(LARGEST))
+    parser.add_argument("--builders", nargs="*", choices=list(LARGEST), default=list(LARGEST))
     parser.add_argument("--isotropic", type=int, nargs="*", default=[10_000, 60_000], help="sizes of the worst case")
     parser.add_argument("--repeats", type=int, default=2, help="the best of so many counts")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda")
     parser.add_argument("--wiki", type=Path, default=CORPUS, help="2wikimultihopqa_corpus.json, skipped if absent")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "psi-bench" / "2wiki-minilm.npy")
-    parser.add_argument("--checks-size", type=int, default=60_000, help="for search and insertion; 0: none")
+    parser.add_argument("--checks-size", type=int, default=60_000, help="for search and insertion; 0: no checks")
+    parser.add_argument("--update", action="store_true", help="keep what the JSON in --out has and is not measured now")
     parser.add_argument("--out", type=Path, default=Path("docs/figures"))
     parser.add_argument("--redraw", action="store_true", help="only draw the figure from the JSON in --out")
     parser.add_argument("--quick", action="store_true", help="sizes to 10,000 and small checks")
@@ -132,7 +139,7 @@ def _cells(options: argparse.Namespace) -> list[Cell]:
 
 def _checks(options: argparse.Namespace) -> list[tuple[str, Any, tuple[Any, ...]]]:
     checks: list[tuple[str, Any, tuple[Any, ...]]] = []
-    if options.cache.exists():
+    if options.cache.exists() and options.checks_size:
         rows = np.load(options.cache, allow_pickle=False)
         checks = [
             ("2wiki: exact paths against the literal procedure, first 2,000", equal_to_oracle, (rows[:2000],)),
@@ -156,7 +163,6 @@ def _machine() -> dict[str, Any]:
     return {
         "processor": platform.processor() or platform.machine(),
         "threads": torch.get_num_threads(),
-        "load": os.getloadavg()[0],
         "torch": torch.__version__,
         "amx": bool(torch.cpu._is_amx_tile_supported()),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,

@@ -1,5 +1,6 @@
 """One measurement of the tree bench, made in a process of its own so that its peak memory is its own."""
 
+import os
 import resource
 import sys
 import time
@@ -23,6 +24,8 @@ from psi.tree.workers import submitting
 Vectors = npt.NDArray[np.float32]
 
 LONG = 20.0  # seconds after which a measurement is not repeated
+SHORT = 4.0  # seconds that a measurement's repeats fill together, up to MOST of them: short ones meet more chance
+MOST = 12
 
 PSI_BUILDERS = {
     "exact fp32": {"builder": "exact", "precision": "fp32"},
@@ -37,7 +40,7 @@ PSI_BUILDERS = {
 class Cell:
     """A builder on one corpus: best times of `repeats`, peak memory of the process, and the machine's rooflines.
 
-    seconds: wall time; processor_seconds: of all threads together.
+    seconds: wall time; processor_seconds: of all threads together; load: the machine's load average before, ours included.
     """
 
     builder: str
@@ -49,6 +52,7 @@ class Cell:
     vectors_file: str | None = None
     seconds: float = 0.0
     processor_seconds: float = float("inf")
+    load: float = 0.0
     all_seconds: list[float] = field(default_factory=list)
     peak_mb: float = 0.0
     base_mb: float = 0.0
@@ -69,8 +73,9 @@ def measure(cell: dict[str, object]) -> dict[str, object]:
     work = _work(given)
     _warm_up(given)
     given.base_mb = peak_megabytes()
+    given.load = os.getloadavg()[0]
     passes = [_roofline(given)]
-    for _ in range(given.repeats):
+    while len(given.all_seconds) < given.repeats or (sum(given.all_seconds) < SHORT and len(given.all_seconds) < MOST):
         start, spent = time.perf_counter(), time.process_time()
         work(vectors)
         given.processor_seconds = min(given.processor_seconds, time.process_time() - spent)

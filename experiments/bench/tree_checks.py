@@ -1,6 +1,7 @@
 """What the tree room promises besides speed of building, measured: equality, search, insertion, agreement."""
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,7 @@ def insertion(vectors: Vectors, share: float = 0.01) -> dict[str, Any]:
         "rebuild_processor_seconds": rebuild_cpu,
         "times_cheaper": rebuild_wall / insert_wall,
         "times_cheaper_in_processor_time": rebuild_cpu / insert_cpu,
+        "load": os.getloadavg()[0],
         "cost_ratio_cosine01": _ratio(inserted.tree, rebuilt[0], together, "cosine01"),
         "cost_ratio_inner": _ratio(inserted.tree, rebuilt[0], together, "inner"),
         "own_passage_found": float((found == own).any(axis=1).mean()),
