@@ -84,7 +84,7 @@ class KMeansLayers(Component):
         labels: list[Ids] = []
         points, above = np.asarray(vectors, np.float64), np.arange(len(vectors))
         for size in psi_layer_sizes(vectors)[1:]:
-            groups = _k_means(points, min(size, len(points)), seed)
+            groups = k_means(points, min(size, len(points)), seed)
             points = np.stack([points[groups == group].mean(axis=0) for group in range(groups.max() + 1)])
             above = groups[above]
             labels.append(above)
@@ -150,8 +150,8 @@ def nested(labels: Sequence[Ids], n_leaves: int | None = None) -> Layers:
     return Layers.of(len(labels[0]), clusters)
 
 
-def _k_means(points: NDArray[np.float64], count: int, seed: int) -> Ids:
-    """The group of each point, numbered without gaps."""
+def k_means(points: NDArray[np.float64], count: int, seed: int) -> Ids:
+    """The k-means group of each point (n, d), numbered without gaps; fewer than `count` where points are equal."""
     import warnings
 
     from sklearn.cluster import KMeans
