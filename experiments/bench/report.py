@@ -48,7 +48,7 @@ class Request(Component):
     datasets: PositiveInt = 3
     questions: PositiveInt = 500
     passages: PositiveInt = 5000
-    leaves: PositiveInt = 75_000
+    leaves: PositiveInt = 90_000
     repeats: PositiveInt = 5
     chromium: str = "/usr/bin/chromium"
 
@@ -59,13 +59,13 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
         report = generated_report(request)
+        nodes = len(report.trees[0].parents)
         path.write_text(report_page(report), encoding="utf-8")
         found = [_opened(path, request.chromium) for _ in range(request.repeats)]
         size = path.stat().st_size / 1e6
-    console = Console()
-    console.print(
-        f"{size:.1f} MB, {request.methods} methods x {request.datasets} datasets x {request.questions} questions"
-    )
+    console = Console(width=110)
+    what = f"{request.methods} methods x {request.datasets} datasets x {request.questions} questions"
+    console.print(f"{size:.1f} MB: {what}, a tree of {nodes:,} nodes")
     for what in found[0]:
         times = [each[what] for each in found]
         console.print(f"{what}: median {statistics.median(times):.3f}, worst {max(times):.3f} s")

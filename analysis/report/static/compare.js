@@ -29,7 +29,7 @@ async function showCompare(params) {
   const detail = el("section", { class: "detail", "aria-label": "The chosen question in both runs" }), place = el("div");
   let selected = params.has("q") ? Number(params.get("q")) : null, table = null;
   const columns = [
-    { label: "Question", head: true, value: ([q]) => a.data.questions[q].text, cell: ([q]) => el("button", { type: "button", class: "link", onclick: () => { selected = q; go("compare", { a: first, b: second, metric: name, q }, true); pair(); table.draw(); detail.tabIndex = -1; detail.focus(); } }, a.data.questions[q].text) },
+    { label: "Question", head: true, value: ([q]) => a.data.questions[q].text, cell: ([q]) => el("button", { type: "button", class: "link", onclick: () => { selected = q; go("compare", { a: first, b: second, metric: name, q }, true); pair(); table.draw(); attend(detail); } }, a.data.questions[q].text) },
     { label: "A", numeric: true, value: ([, x]) => x, cell: ([, x]) => percent(x, 0) },
     { label: "B", numeric: true, value: ([, , y]) => y, cell: ([, , y]) => percent(y, 0) },
     { label: "B − A", numeric: true, value: ([, x, y]) => y - x, cell: ([, x, y]) => el("span", { class: y > x ? "good" : y < x ? "bad" : null }, (y > x ? "+" : y < x ? "−" : "") + percent(Math.abs(y - x), 0)) },

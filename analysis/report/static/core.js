@@ -60,6 +60,13 @@ function go(view, params = {}, replace = false) {
   } else if (location.hash !== hash) location.hash = hash;
 }
 
+// Move the focus to what was just filled, without a jump where it stands in sight.
+function attend(node) {
+  node.tabIndex = -1;
+  node.focus({ preventScroll: true });
+  if (node.getBoundingClientRect().top > innerHeight - 100) node.scrollIntoView();
+}
+
 let controls = 0;
 function labelled(text, control) {
   control.id = "control-" + ++controls;

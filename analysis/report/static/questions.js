@@ -34,18 +34,17 @@ async function showQuestions(params) {
     const rows = one.data.questions.map((_, q) => q).filter((q) => matches(one, q));
     const names = telling(one.rows.metrics);
     const columns = [
-      { label: "Question", head: true, value: (q) => one.data.questions[q].text, cell: (q) => el("button", { type: "button", class: "link", onclick: () => { selected = q; go("questions", { run: one.at, q }, true); open(); table.draw(); focusDetail(); } }, one.data.questions[q].text) },
+      { label: "Question", head: true, value: (q) => one.data.questions[q].text, cell: (q) => el("button", { type: "button", class: "link", onclick: () => { selected = q; go("questions", { run: one.at, q }, true); open(); table.draw(); attend(detail); } }, one.data.questions[q].text) },
       { label: "Hops", numeric: true, value: (q) => one.data.questions[q].hops, cell: (q) => one.data.questions[q].hops ?? DASH },
       { label: "Answer", value: (q) => (one.rows.outcomes[q] || {}).answer, cell: (q) => short((one.rows.outcomes[q] || {}).answer) },
       ...names.map((name) => ({ label: metricLabel(name), numeric: true, value: (q) => valueOf(one, q, name), cell: (q) => percent(valueOf(one, q, name), 0) })),
-      { label: "What became of it", value: (q) => bucketLabel((one.rows.outcomes[q] || {}).bucket), cell: (q) => bucketLabel((one.rows.outcomes[q] || {}).bucket) },
+      { label: "Outcome", value: (q) => bucketLabel((one.rows.outcomes[q] || {}).bucket), cell: (q) => bucketLabel((one.rows.outcomes[q] || {}).bucket) },
     ].filter((column) => column.label === "Question" || rows.some((q) => ![null, undefined, DASH].includes(column.value(q))));
     table = sortable({ caption: count(rows.length) + " of " + count(one.data.questions.length) + " questions of " + fullName(one.run) + ". Scores in percent.", columns, rows, current: (q) => q === selected });
     place.replaceChildren(table.node);
     say(rows.length + " questions");
   }
   function open() { showQuestion(detail, one, selected); }
-  function focusDetail() { detail.tabIndex = -1; detail.focus({ preventScroll: false }); }
   const set = (key) => (value) => { asked[key] = value; draw(); };
   panel.replaceChildren(
     el("h2", {}, "Questions"),
