@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -29,12 +31,23 @@ def run_from(config: DictConfig) -> Run:
     """
     settings = {str(key) for key in config} - set(SHARED)
     _check_keys("", settings, settings_of(Run), also=SHARED)
+    if config.get("hop_budget") == "auto":
+        config = _with_discriminator(config)
     plain = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     assert isinstance(plain, dict)
     components: dict[str, Component] = {}
     made = {str(key): _made(str(key), value, components) for key, value in plain.items() if key not in SHARED}
     _check_given("", made, Run)
     return Run(**made)
+
+
+def _with_discriminator(config: DictConfig) -> DictConfig:
+    """The configuration with the hop budget of conf/hops/auto.yaml."""
+    auto = OmegaConf.load(Path(__file__).resolve().parent.parent / "conf" / "hops" / "auto.yaml")
+    assert isinstance(auto, DictConfig)
+    found = copy.deepcopy(config)
+    OmegaConf.update(found, "hop_budget", auto.hop_budget, force_add=True)
+    return found
 
 
 def component_of(config: DictConfig, key: str) -> Component:

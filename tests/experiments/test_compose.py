@@ -145,3 +145,11 @@ def test_equal_parts_of_a_configuration_are_one_object_that_loads_its_model_once
 def test_the_command_of_a_cell_holds_no_secret_and_no_place():
     command = again(["store=/tmp/x", "method=psi", "llm.api_key=abc", "llm.max_tokens=64", "+agent.note=a b"])
     assert command == "python -m experiments.run method=psi 'llm.api_key=***' llm.max_tokens=64 '+agent.note=a b'"
+
+
+@pytest.mark.parametrize("dataset", ["twowiki", "musique", "encyclopedia"])  # the second has a budget of its own
+def test_the_hop_budget_is_told_from_questions_where_it_is_auto(dataset):
+    arguments = [f"dataset={dataset}", "method=psi", "agent=psi", "store=kept"]
+    told = run_from(composed(*arguments, "hop_budget=auto")).agent.hop_budget
+    assert told == run_from(composed(*arguments, "hops=auto")).agent.hop_budget
+    assert told.folder == f"kept/hops/{dataset}"

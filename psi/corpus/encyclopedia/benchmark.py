@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
-from psi.component import Component
+from psi.component import Component, runtime
 from psi.corpus.encyclopedia.build import build_world
 from psi.corpus.encyclopedia.prose import Article, write
 from psi.corpus.encyclopedia.questions import Library, Plan, plan_questions
@@ -28,9 +28,10 @@ class Encyclopedia(Component):
 
     `passages` is the exact size of the corpus. `questions` is how many are asked; a small corpus may not hold that
     many, which the report notes. `skew` is the ratio of the largest to the smallest category (1: equal), with a power
-    law between; which theme is the largest depends on the seed.
+    law between; which theme is the largest depends on the seed. `name` is what tables call it.
     """
 
+    name: str = runtime("encyclopedia")
     passages: Annotated[int, Field(ge=100, le=1_000_000)] = 600
     questions: NonNegativeInt = 200
     seed: NonNegativeInt = 0
@@ -58,7 +59,7 @@ class Encyclopedia(Component):
             ids[position] = f"p{rank:06d}"
         plans = plan_questions(Library(world, articles, first), self.questions, Random(4 * self.seed + 2))
         passages = Passages([Passage(ids[i], articles[i].title, articles[i].text, category=themes[i]) for i in order])
-        return Benchmark("encyclopedia", passages, _questions(plans, ids), self._report(len(plans)))
+        return Benchmark(self.name, passages, _questions(plans, ids), self._report(len(plans)))
 
     def _report(self, made: int) -> LoadReport:
         if made == self.questions:
