@@ -15,6 +15,7 @@ from psi.tree.workers import one_thread_products, submitting, thread_count
 
 ROWS = 4096  # fewer do not make up for the library's preparations for each product
 ASKED = 1024
+CHUNK = 64  # products of a row that are looked at one by one where any of them may count
 WORTH_A_THREAD = (
     1 << 20
 )  # products: starting another thread and its first product take as long, longer on a busy machine
@@ -149,10 +150,14 @@ def _improve(
         first = max(0, left + i + 1 - top) if earlier else 0
         if not _any_reaches(product[i, first:], least[first:]):
             continue
-        for j in range(first, width):
-            if product[i, j] >= least[j]:
-                _take(rows, asked, top + j, left + i, lanes, ids, similarity)
-                least[j] = max(least[j], _pattern(similarity[top + j] - bound, cut, scratch))
+        for start in range(first, width, CHUNK):
+            stop = min(width, start + CHUNK)
+            if not _any_reaches(product[i, start:stop], least[start:stop]):
+                continue
+            for j in range(start, stop):
+                if product[i, j] >= least[j]:
+                    _take(rows, asked, top + j, left + i, lanes, ids, similarity)
+                    least[j] = max(least[j], _pattern(similarity[top + j] - bound, cut, scratch))
 
 
 @compiled
