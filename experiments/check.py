@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
@@ -30,13 +31,13 @@ from analysis.renderers import to_console, to_markdown
 from analysis.tables import Column, Entry, Table
 from experiments.arguments import run_program, settings_from
 from experiments.cell import Cell, run_cell
-from experiments.complaints import CONF
+from experiments.complaints import CONF, explained
 from experiments.compose import masked, run_from
 from experiments.configuration import composed
 from experiments.import_predictions import Request as Import
 from experiments.import_predictions import import_predictions
 from psi.component import Component, did_you_mean
-from psi.errors import ConfigError, InputError, PsiError
+from psi.errors import ConfigError, MissingFileError, PsiError
 from psi.store import open_artifact
 
 Verdict = Literal["OK", "OKish", "FAIL", "not run"]
@@ -77,10 +78,6 @@ class Expected(Component):
     def run(self) -> tuple[str, str, tuple[str, ...]]:
         """What gives the number: dataset, file or method, settings."""
         return self.dataset, self.predictions or self.method or "", self.settings
-
-
-class BrokenRunError(PsiError):
-    """A run that could begin and failed: no number, and no excuse."""
 
 
 class Checked(NamedTuple):
@@ -125,10 +122,12 @@ def check(rows: Sequence[Expected], request: Request) -> Iterator[Checked]:
     for own in tqdm(runs.values(), desc="checking", unit="run", disable=None):
         try:
             scores = _scores(_cell(own, request), Path(request.store))
-        except BrokenRunError as error:
-            yield from (Checked(row, None, "FAIL", _first_sentence(error)) for row in own)
-        except (PsiError, OSError, ImportError) as error:
+        except (MissingFileError, ImportError) as error:  # to be fetched, or a package of an extra
             yield from (Checked(row, None, "not run", _first_sentence(error)) for row in own)
+        except HydraException as error:
+            yield from (Checked(row, None, "FAIL", explained(error, ())) for row in own)
+        except PsiError as error:
+            yield from (Checked(row, None, "FAIL", _first_sentence(error)) for row in own)
         else:
             yield from (_compared(row, scores) for row in own)
 
@@ -140,13 +139,15 @@ def _cell(rows: Sequence[Expected], request: Request) -> Cell:
     if first.predictions is not None:
         run = run_from(composed(settings))
         file = str(Path(request.data) / "predictions" / first.predictions)
+        if not Path(file).exists():
+            raise MissingFileError(f"{file} is not there. Name the folder above it with data=.")
         source = Import(file=file, method=first.predictions.partition(".")[0], store=request.store)
         return import_predictions(source, first.dataset, run)
     config = composed([*settings, f"method={first.method}", "answers=0", f"store={request.store}"])
     cell = run_cell(run_from(config), first.dataset, masked(config))
     if cell.status != "ok":
         error = cell.error or "failed"
-        raise InputError(error) if "files not found" in error else BrokenRunError(error)
+        raise MissingFileError(error) if error.startswith(MissingFileError.__name__) else PsiError(error)
     return cell
 
 
@@ -157,7 +158,7 @@ def _scores(cell: Cell, store: Path) -> Mapping[str, Any]:
 
 
 def _compared(row: Expected, scores: Mapping[str, Any]) -> Checked:
-    mean = scores[row.metric]["mean"]
+    mean = scores.get(row.metric, {}).get("mean")  # no score at all: a file with fewer passages than the metric looks at
     if mean is None:
         return Checked(row, None, "FAIL", "no question was scored")
     off = abs(100 * mean - row.value)

@@ -9,6 +9,10 @@ class InputError(PsiError):
     """Data that cannot be used: a file, a row, a passage, a vector."""
 
 
+class MissingFileError(InputError):
+    """A file that has to be fetched first: nothing is wrong but that it is not there."""
+
+
 class ConfigError(PsiError):
     """A setting that is unknown, of the wrong type or out of range."""
 

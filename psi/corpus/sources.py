@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from psi.errors import InputError
+from psi.errors import InputError, MissingFileError
 
 log = logging.getLogger(__name__)
 TOO_DEEP = "JSON nested too deeply to be a record"
@@ -47,7 +47,7 @@ def find_files(files: Sequence[str], folder: str | None, hub: Hub | None, key: s
     `key` is the configuration group that error messages point to.
 
     Raises:
-        InputError: they are in neither place; the message says where they were sought and what to do.
+        MissingFileError: they are in neither place; the message says where they were sought and what to do.
     """
     local = [Path(folder).expanduser() / file for file in files] if folder is not None else []
     missing = [path.name for path in local if not path.is_file()]
@@ -59,14 +59,14 @@ def find_files(files: Sequence[str], folder: str | None, hub: Hub | None, key: s
         "or the environment variable PSI_DATA to its parent folder"
     )
     if hub is None:
-        raise InputError(
+        raise MissingFileError(
             f"benchmark files not found: {tried}; no hub repository is set. {advice}; or set {key}.repository and "
             f"{key}.revision (a commit) to a dataset repository of the Hugging Face hub that holds them."
         )
     try:
         return [_download(hub, file) for file in files]
     except (OSError, ValueError) as error:  # from the hub or the network; a malformed name
-        raise InputError(
+        raise MissingFileError(
             f"benchmark files not found: {tried}; the hub dataset repository {hub.repository} at revision "
             f"{hub.revision} did not give {' and '.join(files)} ({_reason(error)}). "
             f"{advice}; or connect to the internet (with HF_HUB_OFFLINE unset); or set {key}.repository and "

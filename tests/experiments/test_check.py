@@ -30,8 +30,23 @@ def found(store):
 
 
 def test_verdicts_go_by_the_tolerance(store, found):
-    rows = [row(found), row(found + 0.99), row(found - 2.9), row(found + 3.1), row(1.0, method="no_such_method")]
-    assert [each.verdict for each in check(rows, Request(store=store))] == ["OK", "OK", "OKish", "FAIL", "not run"]
+    rows = [row(found), row(found + 0.99), row(found - 2.9), row(found + 3.1)]
+    assert [each.verdict for each in check(rows, Request(store=store))] == ["OK", "OK", "OKish", "FAIL"]
+
+
+def test_what_can_never_run_fails(store, tmp_path):
+    wrong = [
+        row(1.0, method="bm52"),
+        row(1.0, dataset="encyclopaedia"),
+        row(1.0, settings=("k=none",)),
+        row(1.0, metric="recal@5"),
+    ]
+    (tmp_path / "predictions").mkdir()
+    (tmp_path / "predictions" / "other.jsonl").write_text('{"question": "unknown", "answer": "x"}\n')
+    unfit = row(1.0, method=None, predictions="other.jsonl")
+    found = list(check([*wrong, unfit], Request(store=store, data=str(tmp_path))))
+    assert [each.verdict for each in found] == ["FAIL"] * 5
+    assert "bm25" in found[0].reason and "encyclopedia" in found[1].reason
 
 
 def test_what_is_not_there_is_not_run_and_says_why(store):
