@@ -2,9 +2,11 @@
 
     python -m experiments.serve port=8123
     python -m experiments.serve model=FILE.gguf name=llama context=16384 parallel=8
+    python -m experiments.serve engine=transformers parallel=16
 
 Then: python -m experiments.run reader=generate llm=openai_compatible llm.base_url=http://127.0.0.1:8123/v1
-llm.model=smollm2 llm.api_key_env=null. It listens on the loopback interface alone, and ends with Ctrl-C.
+llm.model=smollm2 llm.api_key_env=null. With engine=transformers the weights and the replies are those of llm=smollm2 in
+this process (llm.max_tokens=96 llm.constrain=regex). It listens on the loopback interface alone, and ends with Ctrl-C.
 
 Exit codes: 0 ended by hand, 2 the settings were refused or the model could not be loaded.
 """
@@ -18,43 +20,72 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import NonNegativeInt, PositiveInt
 
+from experiments.chat_server import ChatServer
 from psi.component import Component, did_you_mean, settings_of
 from psi.errors import ConfigError, PsiError
 from psi.models.bundled import BUNDLED, smollm2_gguf
+from psi.models.protocols import Form, Message
+from psi.models.transformers_chat import TransformersChat
 
 
 @dataclass(frozen=True, kw_only=True)
 class Serve(Component):
-    """A llama.cpp engine behind HTTP (package xllamacpp, extra `serve`).
+    """A model behind HTTP.
 
-    model: `bundled` (SmolLM2-135M-Instruct) or a GGUF file.
+    engine: `llama_cpp` (package xllamacpp, extra `serve`; GGUF files), or `transformers`: greedy replies of the same
+        weights and code as in this process, without an extra.
+    model: `bundled` (SmolLM2-135M-Instruct), a GGUF file, or for transformers a name or folder.
     name: the model's name, as clients say it.
     port: 0 takes a free one.
     context: tokens of prompt and reply together, for each conversation.
     parallel: conversations at a time.
     threads: of the processor; None: as many as it has.
+    max_tokens: longest reply with transformers; clients of llama.cpp say it themselves.
     """
 
+    engine: Literal["llama_cpp", "transformers"] = "llama_cpp"
     model: str = BUNDLED
     name: str = "smollm2"
     port: NonNegativeInt = 8123
     context: PositiveInt = 4096
     parallel: PositiveInt = 2
     threads: PositiveInt | None = None
+    max_tokens: PositiveInt = 96
 
     @contextmanager
     def running(self) -> Iterator[str]:
         """Serve inside the block; gives the address for `base_url`.
 
         Raises:
-            ConfigError: xllamacpp is not installed, the file is not there, or the engine refused it.
+            ConfigError: xllamacpp is not installed, the model is not there, the port is taken, or the engine refused it.
         """
+        with self._transformers() if self.engine == "transformers" else self._llama_cpp() as address:
+            yield address
+
+    @contextmanager
+    def _transformers(self) -> Iterator[str]:
+        import torch
+
+        torch.set_num_threads(self.threads or os.cpu_count() or 1)
+        chat = TransformersChat(
+            model=self.model, context_tokens=self.context, max_new_tokens=self.max_tokens, repetition_penalty=1.0,
+            constrain=True, batch_size=self.parallel,
+        )  # fmt: skip
+        try:
+            chat.reply([(Message("user", "Hello"),)], [Form(("Answer",))])  # loads all before anybody waits for it
+        except OSError as error:
+            raise ConfigError(f"cannot load model={self.model!r}: {error}") from error
+        with ChatServer(chat, self.name, self.parallel).running(self.port) as address:
+            yield address
+
+    @contextmanager
+    def _llama_cpp(self) -> Iterator[str]:
         try:
             import xllamacpp
         except ImportError:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from psi.errors import ConfigError
+from psi.errors import ConfigError, InputError
 from psi.models.protocols import Form
 
 if TYPE_CHECKING:
@@ -28,6 +29,21 @@ def pattern(form: Form, max_tokens: int) -> str:
     """
     longest = THOUGHT_CHARACTERS_PER_TOKEN * max_tokens - 1
     return rf"Thought: [^ \n][^\n]{{0,{longest}}}\n({'|'.join(form.directives)}): [^ \t\r\n*`][^\n]*"
+
+
+def form_of(regex: str, max_tokens: int) -> Form:
+    """The form that `pattern` makes this regular expression of.
+
+    Raises:
+        InputError: it is no such expression, or one for replies of another length.
+    """
+    found = re.search(r"\\n\(([^()]+)\): ", regex)
+    form = Form(tuple(found[1].split("|")) if found else ())
+    if pattern(form, max_tokens) != regex:
+        raise InputError(
+            f"regex={regex[:200]!r} is not the form of this project's readers and agents for {max_tokens} tokens."
+        )
+    return form
 
 
 def grammar(form: Form, max_tokens: int) -> str:

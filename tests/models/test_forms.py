@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from psi.agent.reply import parse_reply
-from psi.errors import ConfigError
-from psi.models.forms import from_json, grammar, pattern, schema, vocabulary_of
+from psi.errors import ConfigError, InputError
+from psi.models.forms import form_of, from_json, grammar, pattern, schema, vocabulary_of
 from psi.models.http_chat import HttpChat
 from psi.models.protocols import Form, Message, Reply
 from psi.models.transformers_chat import TransformersChat
@@ -104,3 +104,11 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "llguidance.hf", None)
     with pytest.raises(ConfigError, match=r"llguidance.*llm\.constrain=false"):
         vocabulary_of(object())
+
+
+@pytest.mark.parametrize("form", [EITHER, ANSWER])
+def test_a_form_is_read_back_from_its_pattern_and_from_no_other(form: Form) -> None:
+    assert form_of(pattern(form, 100), 100) == form
+    for other in (pattern(form, 99), pattern(form, 100) + "x", ".*", ""):
+        with pytest.raises(InputError, match="100 tokens"):
+            form_of(other, 100)
