@@ -248,9 +248,9 @@ class Findings:
                     data += [{"corpus": corpus, "a": a, "b": b, "n": n, "holds": right} for a, b, n in shown.tolist()]
                 n = sum(COUNTER)
                 ax.plot(COUNTER[0] / n, COUNTER[1] / n, "*", color="black", markersize=9, label=f"sizes {COUNTER}")
-                share = f"{100 * held.mean():.1f} % of {len(held):,} pairs" if len(held) else "no pair"
-                ax.set_title(f"{corpus}: holds for {share}", fontsize=7.5)
-                ax.set_xlabel("smaller subtree, share of the root's leaves (a/n)")
+                share = f"holds for {100 * held.mean():.1f} % of {len(held):,} pairs" if len(held) else "no pair"
+                ax.set_title(f"{corpus}:\n{share}", fontsize=7.5)
+                ax.set_xlabel("smaller subtree (a/n)")
                 if not at:
                     ax.set_ylabel("larger subtree (b/n)")
             figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=4)
