@@ -1,6 +1,7 @@
 """Questions a minute of the agent with one model in one run: batches against one question at a time.
 
     python -m experiments.bench.throughput questions=64 batch=32
+    python -m experiments.bench.throughput questions=64 alone=false      # leaves the slowest of the three ways out
 
 Three ways get the same questions, first rankings and weights, in turns: the library's `generate`, prompt by prompt, as a
 short script would call it; this project's chat model, one question at a time; and the same with all questions at once.
@@ -48,7 +49,7 @@ class PlainChat(TransformersChat):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Bench(Component):
-    """What to measure: questions, in as many turns; replies in a batch; the longest reply."""
+    """What to measure: questions, in as many turns; replies in a batch; the longest reply; whether also one at a time."""
 
     questions: PositiveInt = 64
     turns: PositiveInt = 2
@@ -56,6 +57,7 @@ class Bench(Component):
     max_new_tokens: PositiveInt = 96
     model: str = "bundled"
     threads: PositiveInt = 2
+    alone: bool = True
     out: str | None = None
 
     def run(self) -> dict[str, object]:
@@ -71,6 +73,8 @@ class Bench(Component):
                 "alone": _Way(self._chat(TransformersChat, 1), 1, benchmark, index),
                 "together": _Way(self._chat(TransformersChat, self.batch), self.questions, benchmark, index),
             }
+            if not self.alone:
+                del ways["alone"]
             for way in ways.values():
                 way.work(benchmark.questions[:1])  # loads the model
             size = -(-self.questions // self.turns)
@@ -90,7 +94,7 @@ class Bench(Component):
         )
 
     def _told(self, ways: dict[str, _Way]) -> dict[str, object]:
-        plain, alone, together = (ways[name] for name in ("generate", "alone", "together"))
+        plain, alone, together = ways["generate"], ways.get("alone"), ways["together"]
         answers = [trace.answer for trace in together.traces]
         return {
             "settings": self.identity(),
@@ -101,11 +105,11 @@ class Bench(Component):
             "reply_tokens_per_question": round(sum(answer.completion_tokens for answer in answers) / len(answers), 1),
             "questions_per_minute": {name: way.rate for name, way in ways.items()},
             "together_to_generate": round(together.rate / plain.rate, 2),
-            "together_to_alone": round(together.rate / alone.rate, 2),
+            "together_to_alone": None if alone is None else round(together.rate / alone.rate, 2),
             "turns_together_to_generate": [
                 round(b / a, 2) for a, b in zip(together.seconds, plain.seconds, strict=True)
             ],
-            "equal_traces_alone": _equal(alone, together),
+            "equal_traces_alone": None if alone is None else _equal(alone, together),
             "equal_traces_generate": _equal(plain, together),
         }
 
