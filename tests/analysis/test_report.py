@@ -272,6 +272,17 @@ def test_it_prints_results_and_figures_in_light(page):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)" != dark
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["questions?run=99&q=9999", "questions?run=x&bucket=none", "compare?a=-1&b=1.5&metric=none", "compare?a=2&b=2",
+     "trees?tree=7&node=-3&q=x&run=-1", "reproduce?run=-4", "nothing?x=%E0%A4%A"],
+)  # fmt: skip
+def test_an_address_that_means_nothing_shows_something(page, place):
+    page.evaluate("place => { location.hash = place }", place)
+    page.wait_for_timeout(150)
+    assert page.locator("[role=tabpanel]:not([hidden]) h2").count() == 1
+
+
 def test_every_control_has_a_name(page):
     for view in ("results", "questions", "compare", "failures", "trees", "figures", "reproduce"):
         page.click(f"#tab-{view}")

@@ -6,8 +6,8 @@ async function showCompare(params) {
     panel.replaceChildren(el("h2", {}, "Compare"), el("p", {}, "Two runs are needed."));
     return;
   }
-  const first = Number(params.get("a") || 0), rivals = groupedRuns((run, at) => run.dataset === CORE.runs[first].dataset && at !== first);
-  const wanted = Number(params.get("b") ?? -1), second = rivals.some(([at]) => at === wanted) ? wanted : (rivals[0] || [null])[0];
+  const first = placeIn(params, "a", CORE.runs.length), rivals = groupedRuns((run, at) => run.dataset === CORE.runs[first].dataset && at !== first);
+  const wanted = placeIn(params, "b", CORE.runs.length, -1), second = rivals.some(([at]) => at === wanted) ? wanted : (rivals[0] || [null])[0];
   const head = el("div", { class: "controls" }, choice("Run A", groupedRuns(), first, (value) => go("compare", { a: value, metric: params.get("metric") })));
   panel.replaceChildren(el("h2", {}, "Compare"), head);
   if (second === null) {
@@ -27,7 +27,7 @@ async function showCompare(params) {
     return;
   }
   const detail = el("section", { class: "detail", "aria-label": "The chosen question in both runs" }), place = el("div");
-  let selected = params.has("q") ? Number(params.get("q")) : null, table = null;
+  let selected = placeIn(params, "q", a.data.questions.length, null), table = null;
   const columns = [
     { label: "Question", head: true, value: ([q]) => a.data.questions[q].text, cell: ([q]) => el("button", { type: "button", class: "link", onclick: () => { selected = q; go("compare", { a: first, b: second, metric: name, q }, true); pair(); table.draw(); attend(detail); } }, a.data.questions[q].text) },
     { label: "A", numeric: true, value: ([, x]) => x, cell: ([, x]) => percent(x, 0) },

@@ -47,6 +47,11 @@ function address() {
   const [view, query] = location.hash.slice(1).split("?");
   return { view, params: new URLSearchParams(query || "") };
 }
+// A whole number of the address from 0 to below `end`; anything else is `otherwise`.
+function placeIn(params, key, end, otherwise = 0) {
+  const text = params.get(key), found = Number(text);
+  return text && Number.isInteger(found) && found >= 0 && found < end ? found : otherwise;
+}
 const drawn = new Map(); // the query that each view was last drawn for
 const visited = new Map(); // the address at which each view was last left
 function go(view, params = {}, replace = false) {

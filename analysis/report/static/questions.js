@@ -23,9 +23,9 @@ const distinct = (values) => [...new Set(values.filter((value) => value !== null
 async function showQuestions(params) {
   const panel = $("view-questions");
   if (!CORE.runs.length) return;
-  const at = Number(params.get("run") || 0), one = await loaded(at < CORE.runs.length ? at : 0);
-  if (params.has("bucket")) asked.bucket = params.get("bucket");
-  const picked = params.has("q") ? Number(params.get("q")) : null;
+  const one = await loaded(placeIn(params, "run", CORE.runs.length));
+  if (params.has("bucket")) asked.bucket = CORE.buckets[params.get("bucket")] ? params.get("bucket") : "";
+  const picked = placeIn(params, "q", one.data.questions.length, null);
   const detail = el("section", { class: "detail", "aria-label": "The chosen question" });
   const place = el("div");
   const outcomes = one.rows.outcomes.filter(Boolean);

@@ -3,7 +3,7 @@
 function showReproduce(params) {
   const panel = $("view-reproduce");
   if (!CORE.runs.length) return;
-  const at = Math.min(Number(params.get("run") || 0), CORE.runs.length - 1), run = CORE.runs[at];
+  const at = placeIn(params, "run", CORE.runs.length), run = CORE.runs[at];
   const again = run.command ? run.command + " store=" + run.store : "";
   const pack = "python -m experiments.archive store=" + run.store + " datasets=['" + CORE.datasets[run.dataset].name + "'] methods=['" + run.method + "'] out=archives";
   panel.replaceChildren(el("h2", {}, "Reproduce"),

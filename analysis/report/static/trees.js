@@ -54,8 +54,8 @@ async function showTrees(params) {
     panel.replaceChildren(el("h2", {}, "Trees"), el("p", {}, "No run in this report has an abstract tree."));
     return;
   }
-  const at = Math.min(Number(params.get("tree") || 0), CORE.trees.length - 1), shape = await treeShape(at);
-  const view = { at, shape, params, selected: params.has("node") ? Math.min(Number(params.get("node")), shape.root) : shape.root, marks: emptyMarks(), zoom: shape.root };
+  const at = placeIn(params, "tree", CORE.trees.length), shape = await treeShape(at);
+  const view = { at, shape, params, selected: placeIn(params, "node", shape.n, shape.root), marks: emptyMarks(), zoom: shape.root };
   const users = CORE.runs.map((run, place) => [run, place]).filter(([run]) => run.tree === at);
   view.texts = new Map();
   if (users.length) for (const [id, title, text] of (await section("dataset-" + users[0][0].dataset)).passages) view.texts.set(id, [title, text]);
@@ -76,7 +76,7 @@ async function showTrees(params) {
   view.overview.draw();
   view.outline.reveal(view.selected);
   nodeDetail(view);
-  if (params.has("q")) await view.startReplay(Number(params.get("run")), Number(params.get("q")));
+  if (params.has("q") && view.startReplay) await view.startReplay(placeIn(params, "run", CORE.runs.length), placeIn(params, "q", Infinity));
 }
 
 // The overview: one band a layer, the root on top, widths by the number of leaves. A click chooses, a double click zooms.
