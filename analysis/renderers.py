@@ -219,7 +219,7 @@ def _fitting(table: Table, names: Sequence[int], places: Sequence[int], width: i
 
 
 def _width(table: Table, at: int) -> int:
-    return max(len(table.columns[at].label), *(len(row[at].text) for row in table.rows)) + _GAP
+    return max([len(table.columns[at].label), *(len(row[at].text) for row in table.rows)]) + _GAP
 
 
 def _grid(table: Table, places: Sequence[int]) -> rich.table.Table:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, cast
 
+import numpy as np
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
@@ -35,7 +36,7 @@ from experiments.stages.benchmark import benchmark_stage, read_benchmark
 from psi.component import Component, did_you_mean, settings_of
 from psi.corpus.loader import Loader
 from psi.corpus.records import Benchmark, Passages
-from psi.errors import ConfigError
+from psi.errors import ConfigError, InputError
 from psi.index.abstracts import Abstracter
 from psi.index.embeddings import load_vectors, passage_vectors, question_vectors
 from psi.index.psi_index import TreeIndexer
@@ -43,6 +44,7 @@ from psi.models.protocols import Embedder
 from psi.store import Store, safe_name, writing
 from psi.tree import unit_rows
 
+FEWEST = 3  # different passages: fewer make no tree to speak of
 WIDTH = 150  # of a table that goes to a file or a pipe
 
 
@@ -75,7 +77,10 @@ def _study(name: str, others: Sequence[str]) -> Study:
     known = [path.stem for path in (CONF / "study").glob("*.yaml")]
     if name not in known:
         raise ConfigError(f"study={name}: no study of this name in {CONF / 'study'}.{did_you_mean(name, known)}")
-    return cast(Study, component_of(composed([*others, f"+study={name}"]), "study"))
+    own = [
+        each for each in others if each.startswith("study.")
+    ]  # the rest may belong to another dataset than the default
+    return cast(Study, component_of(composed([*own, f"+study={name}"]), "study"))
 
 
 def _corpus(name: str, described: Sequence[str], others: Sequence[str], store: Store) -> StudyCorpus:
@@ -103,6 +108,10 @@ def _as_arrays(
 ) -> StudyCorpus:
     passages, questions = benchmark.passages, benchmark.questions
     vectors = unit_rows(load_vectors(passage_vectors(passages, embedder, store)))
+    if (distinct := len(np.unique(vectors, axis=0))) < FEWEST:
+        raise InputError(
+            f"{name}: {distinct} different passages, and a study of trees needs {FEWEST} at least. Choose a larger corpus."
+        )
     texts = tuple(question.text for question in questions)
     asked = question_vectors(texts, embedder, store, vectors.shape[1]) if texts else vectors[:0]
     position = passages.position

@@ -57,6 +57,20 @@ class StudyCorpus:
             sha.update(np.ascontiguousarray(array).tobytes())
         return sha.hexdigest()
 
+    def asked(self) -> list[int]:
+        """Places of the questions that have a gold passage.
+
+        Raises:
+            InputError: fewer than two, of which no interval can be made.
+        """
+        found = [q for q, gold in enumerate(self.gold) if gold]
+        if len(found) < 2:
+            raise InputError(
+                f"{self.name}: {len(found)} of its questions have a gold passage, and this study needs two at least. Choose a "
+                "corpus with gold passages."
+            )
+        return found
+
     def labelled(self) -> StudyCorpus:
         """The passages whose category is known, with the questions that have all their gold among them.
 

@@ -19,7 +19,6 @@ from analysis.studies.protocol import Rows, StudyResult, bar, measured
 from analysis.style import PAGE_MM, new_figure, save, styled
 from analysis.tables import Table, rows_table
 from psi.component import Component
-from psi.errors import InputError
 from psi.metrics import summarise
 from psi.store import Store, safe_name
 from psi.tree import unit_rows
@@ -50,8 +49,7 @@ class Descent(Component):
         """Measure all corpora; one table of trees, one of searches, a figure a corpus."""
         layers, searches, figures = Rows(), Rows(), list[Path]()
         for corpus in corpora:
-            if not any(corpus.gold):
-                raise InputError(f"{corpus.name}: none of its questions has a gold passage, so nothing can be lost.")
+            corpus.asked()  # refuses before the work begins
             own = [row for kind in self.abstracts for row in layer_rows(corpus, kind)]
             found = list(self._searched(corpus, store))
             layers += own
@@ -104,7 +102,7 @@ def searched(corpus: StudyCorpus, index: DescribedTree, beam: int, k: int) -> Ro
     kept: mean share of a question's gold passages that are still below a kept node; at the leaves, also recall@k.
     compared: mean number of nodes compared on the way so far.
     """
-    asked = [q for q, gold in enumerate(corpus.gold) if gold]
+    asked = corpus.asked()
     nodes = unit_rows(index.vectors)
     levels = [descend(index.tree, nodes, corpus.question_vectors[q], beam) for q in asked]
     gold = [corpus.gold[q] for q in asked]
@@ -121,7 +119,7 @@ def searched(corpus: StudyCorpus, index: DescribedTree, beam: int, k: int) -> Ro
 
 def flat(corpus: StudyCorpus, k: int) -> dict[str, Any]:
     """Recall@k where every passage is compared with the question: what a descent could reach with these vectors."""
-    asked = [q for q, gold in enumerate(corpus.gold) if gold]
+    asked = corpus.asked()
     similarity = corpus.question_vectors[asked] @ corpus.vectors.T
     best = np.argsort(-similarity, axis=1, kind="stable")[:, :k]
     recall = [

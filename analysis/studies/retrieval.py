@@ -17,7 +17,7 @@ def tree_recall(corpus: StudyCorpus, tree: Tree, beam: int, k: int) -> dict[str,
 
     Over the questions with gold passages; `questions` says how many.
     """
-    nodes, asked = mean_vectors(tree, corpus.vectors), [q for q, gold in enumerate(corpus.gold) if gold]
+    nodes, asked = mean_vectors(tree, corpus.vectors), corpus.asked()
     levels = [descend(tree, nodes, corpus.question_vectors[q], max(beam, k)) for q in asked]
     recall = [
         len({*found[-1].kept[:k].tolist()} & {*corpus.gold[q]}) / len(corpus.gold[q])

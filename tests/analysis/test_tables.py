@@ -13,7 +13,7 @@ from rich.console import Console
 from analysis.cells import CellScores
 from analysis.published import Published, PublishedRow, read_published
 from analysis.renderers import to_console, to_csv, to_html, to_latex, to_markdown
-from analysis.tables import Comparison, Table, interval_text, results_table
+from analysis.tables import Comparison, Table, interval_text, results_table, rows_table
 from psi.errors import ConfigError, InputError
 from psi.metrics import Summary
 
@@ -227,3 +227,11 @@ def test_published_rows_of_another_length_are_refused(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("citation: c\narxiv: '1'\ntables: {t: {sauce: s}}")
     with pytest.raises(ConfigError, match=r"tables.t.sauce: Extra inputs"):
         read_published(tmp_path, "p.t")
+
+
+def test_a_table_without_rows_is_shown_by_its_headings():
+    table = rows_table([], {"corpus": ("Corpus", None), "n": ("n", "d")}, title="Nothing")
+    console = Console(width=60, record=True)
+    console.print(to_console(table))
+    assert "Nothing" in console.export_text()
+    assert "| Corpus | n |" in to_markdown(table) and to_csv(table).strip() == ""

@@ -1,5 +1,7 @@
 """Studies as a user starts them: every one of conf/study, on a small corpus, twice with the same bytes."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -52,12 +54,22 @@ def test_a_study_writes_tables_and_figures_and_a_second_start_measures_nothing(n
         (["study=descent", "study.beam=[1]"], ConfigError, "beam"),
         (["study=descent", *SMALL, "dataset.questions=0"], InputError, "gold"),
         (["study=scaling", *SMALL, "study.builders=[exact]", "study.most_exact=10"], InputError, "most_exact"),
+        (["study=rebalancing", *SMALL, "dataset.questions=0"], InputError, "gold"),
         ([], ConfigError, "study is not given"),
     ],
 )
 def test_what_is_wrong_is_said(arguments, error, message, store, tmp_path):
     with pytest.raises(error, match=message):
         main([*arguments, f"store={store}", f"out={tmp_path}"])
+
+
+@pytest.mark.parametrize("texts", [["Paris is in France."], ["The same text."] * 9])
+def test_a_corpus_without_a_tree_is_refused(texts, store, tmp_path):
+    rows = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(texts)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(rows))
+    own = ["corpora=[files]", f"dataset.corpus={tmp_path}/corpus.jsonl", f"store={store}", f"out={tmp_path}/out"]
+    with pytest.raises(InputError, match="1 different passages"):
+        main(["study=dasgupta", *own])
 
 
 def test_the_nearest_by_blocks_are_the_nearest(monkeypatch):
