@@ -158,7 +158,7 @@ def _scores(cell: Cell, store: Path) -> Mapping[str, Any]:
 
 
 def _compared(row: Expected, scores: Mapping[str, Any]) -> Checked:
-    mean = scores.get(row.metric, {}).get("mean")  # no score at all: a file with fewer passages than the metric looks at
+    mean = scores.get(row.metric, {}).get("mean")  # none at all where a file holds fewer passages than the metric sees
     if mean is None:
         return Checked(row, None, "FAIL", "no question was scored")
     off = abs(100 * mean - row.value)
