@@ -13,14 +13,16 @@ trees of one run are kept, where every document has its own.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
+from analysis.cells import CellScores
 from analysis.failures import Rule
 from analysis.report.page import report_page
 from analysis.report.records import Outcome, Report, ReportDataset, ReportFigure, ReportRun, ReportTree
@@ -70,6 +72,18 @@ class _Gathered:
     shown: dict[str, dict[str, None]] = field(default_factory=dict)  # ids of passages, in the order of their appearance
     trees: dict[str, ReportTree] = field(default_factory=dict)
 
+    def name_of(self, benchmark: Benchmark, scores: CellScores) -> str:
+        """The dataset's name on the page; the same name for other passages or questions, of another seed, is told apart."""
+        numbered = (f"{scores.dataset} ({number})" for number in itertools.count(2))
+        names = itertools.chain([scores.dataset, f"{scores.dataset} (seed {scores.seed})"], numbered)
+        return next(
+            name for name in names if _content(self.benchmarks.setdefault(name, benchmark)) == _content(benchmark)
+        )
+
+
+def _content(benchmark: Benchmark) -> tuple[str, str]:
+    return benchmark.passages.digest, benchmark.questions_digest
+
 
 def main(arguments: Sequence[str]) -> None:
     """Write the page that the arguments ask for."""
@@ -108,7 +122,7 @@ def gathered(request: Request) -> Report:
     )  # fmt: skip
 
 
-def _run(store: Path, cell: Cell, scores: Any, request: Request, shared: _Gathered) -> ReportRun:
+def _run(store: Path, cell: Cell, scores: CellScores, request: Request, shared: _Gathered) -> ReportRun:
     stages = {name: open_artifact(store / place) for name, place in cell.stages.items()}
     bare = ReportRun(
         scores=scores, outcomes={}, command=cell.command, store=str(store), digest=cell.digest, settings=cell.settings,
@@ -116,7 +130,10 @@ def _run(store: Path, cell: Cell, scores: Any, request: Request, shared: _Gather
     )  # fmt: skip
     if "benchmark" not in stages or "rankings" not in stages:
         return bare
-    benchmark = shared.benchmarks.setdefault(scores.dataset, read_benchmark(stages["benchmark"]))
+    benchmark = read_benchmark(stages["benchmark"])
+    name = shared.name_of(benchmark, scores)
+    scores = replace(scores, dataset=name)
+    bare = replace(bare, scores=scores)
     outcomes = _outcomes(store, cell, stages, benchmark, request)
     shown = shared.shown.setdefault(scores.dataset, {})
     shown.update(dict.fromkeys(id_ for question in benchmark.questions for id_ in question.gold))

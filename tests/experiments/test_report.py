@@ -85,3 +85,17 @@ def test_a_run_that_failed_is_on_the_page_too(store, tmp_path):
     report = gathered(Request(runs=(str(store), str(tmp_path))))
     assert [each.scores.outcome for each in report.runs] == ["ok", "ok", "failed: InputError"]
     assert "failed: InputError" in json.dumps(sections(report_page(report))["core"]["runs"])
+
+
+def test_seeds_with_other_questions_are_datasets_of_their_own(tmp_path):
+    code, _, err = run(tmp_path, "-m", *SMALL, "method=bm25", "answers=0", "seed=0,1")
+    assert code == 0, err
+    report = gathered(Request(runs=str(tmp_path)))
+    assert [each.scores.dataset for each in report.runs] == ["encyclopedia", "encyclopedia (seed 1)"]
+    first, second = report.datasets
+    assert first.questions != second.questions
+    for each, dataset in zip(report.runs, report.datasets, strict=True):
+        known = {passage.id: passage.title for passage in dataset.shown}
+        texts = {question.id: question.text for question in dataset.questions}
+        best = [known[outcome.ranking[0][0]] in texts[id_] for id_, outcome in each.outcomes.items()]
+        assert sum(best) > len(best) / 3  # the best passage's title stands in many questions: they belong together
