@@ -30,7 +30,7 @@ from experiments.arguments import settings_from
 from experiments.cell import Cell
 from experiments.failures import cases_of
 from experiments.labels import in_order
-from experiments.report_trees import Replays, replays, tree_record
+from experiments.report_trees import LONGEST, Replays, replays, tree_record
 from experiments.selection import chosen_cells
 from experiments.stages.benchmark import read_benchmark
 from experiments.stages.rankings import read_rankings
@@ -38,7 +38,7 @@ from experiments.tables import cell_scores
 from experiments.tree_paths import StoredTree, stored_trees
 from psi.agent.trace import as_text
 from psi.component import Component
-from psi.corpus.records import Benchmark
+from psi.corpus.records import Benchmark, Passage
 from psi.errors import InputError
 from psi.store import Artifact, open_artifact, read_rows, writing
 
@@ -136,7 +136,8 @@ def _run(store: Path, cell: Cell, scores: CellScores, request: Request, shared: 
     bare = replace(bare, scores=scores)
     outcomes = _outcomes(store, cell, stages, benchmark, request)
     shown = shared.shown.setdefault(scores.dataset, {})
-    shown.update(dict.fromkeys(id_ for question in benchmark.questions for id_ in question.gold))
+    known = benchmark.passages.position
+    shown.update(dict.fromkeys(id_ for question in benchmark.questions for id_ in question.gold if id_ in known))
     shown.update(dict.fromkeys(id_ for outcome in outcomes.values() for id_, _ in outcome.ranking))
     trees = list(stored_trees(store, cell, benchmark))[: request.trees]
     replayed = replays(store, cell, benchmark, trees)
@@ -208,8 +209,13 @@ def _stage(name: str, artifact: Artifact) -> dict[str, Any]:
 
 def _dataset(name: str, benchmark: Benchmark, shown: Mapping[str, None]) -> ReportDataset:
     passages = benchmark.passages
-    kept = [passages.by_id(id_) for id_ in shown if id_ in passages.position]
+    kept = [passages.by_id(id_) if id_ in passages.position else _foreign(id_) for id_ in shown]
     return ReportDataset(name, len(passages), benchmark.questions, kept)
+
+
+def _foreign(id_: str) -> Passage:
+    """What stands for a text that imported predictions have retrieved and the corpus does not hold."""
+    return Passage(id_, f"{id_[:LONGEST]}{'…' if len(id_) > LONGEST else ''}", "No passage of this corpus.")
 
 
 def _notes(request: Request) -> Iterator[str]:
