@@ -9,11 +9,9 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from analysis.style import PAGE_MM, new_figure, save, series, styled
-from analysis.tables import Table, rows_table
+from analysis.tables import LEVEL, Table, rows_table
 from psi.errors import InputError
 from psi.metrics import metric
-
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from analysis.tables import Table, rows_table
 from psi.errors import InputError
 
 Phase = Literal["index", "search", "agent", "answers"]
-PHASES: tuple[Phase, ...] = ("index", "search", "agent", "answers")
 _ASKED = ("search", "agent", "answers")  # phases that are paid for each question
 
 

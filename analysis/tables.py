@@ -17,6 +17,7 @@ Value = str | float | int | None
 
 _COUNTED = MappingProxyType({"ranking": "Rankings", "spans": "Spans", "answer": "Answers"})
 SIGNIFICANT = "†"
+LEVEL = 0.05  # below this p, after correction, a difference counts as significant
 INTERVAL_NOTE = "±: half the width of the 95 % bootstrap interval over questions. Scores in percent."
 RANK_NOTE = "Best in bold, second underlined, by mean, among runs of one dataset that scored equally many questions."
 COUNTS_NOTE = "n/f/x: questions in the mean / failed by an error / excluded for want of gold passages or answers."

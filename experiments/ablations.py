@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
-from rich.console import Console
 
 from analysis.ablation import Difference, ablation_figure, ablation_table
 from analysis.cells import CellScores, over_seeds
-from analysis.renderers import to_console, to_csv, to_markdown
 from experiments.arguments import run_program, settings_from
 from experiments.comparisons import mean_scores, method_names, shared_scores
 from experiments.labels import in_order
+from experiments.output import show, write_table
 from experiments.selection import chosen_cells
 from experiments.tables import cell_scores
 from psi.component import Component, did_you_mean
@@ -32,7 +31,6 @@ from psi.metrics import metric
 from psi.metrics.significance import Paired, compare, holm
 from psi.store import writing
 
-WIDTH = 150  # of a table that goes to a file or a pipe
 Group = Sequence[CellScores]
 
 
@@ -104,13 +102,12 @@ def main(arguments: Sequence[str]) -> None:
     request = settings_from(arguments, Request, __doc__)
     rows = differences(request)
     table = ablation_table(rows, request.whole)
-    (Console() if sys.stdout.isatty() else Console(width=WIDTH)).print(to_console(table))
+    show(table)
     if request.out is not None:
         folder = Path(request.out)
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "ablations.md").write_text(to_markdown(table), encoding="utf-8")
-            (folder / "ablations.csv").write_text(to_csv(table), encoding="utf-8")
+            write_table(table, folder, "ablations")
             png, *_ = ablation_figure(rows, request.whole, folder / "ablations")
             sys.stdout.write(f"figure: {png}\n")
 

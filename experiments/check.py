@@ -23,11 +23,10 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
-from rich.console import Console
 from tqdm import tqdm
 from yaml import YAMLError
 
-from analysis.renderers import to_console, to_markdown
+from analysis.renderers import to_markdown
 from analysis.tables import Column, Entry, Table
 from experiments.arguments import run_program, settings_from
 from experiments.cell import Cell, run_cell
@@ -36,13 +35,13 @@ from experiments.compose import masked, run_from
 from experiments.configuration import composed
 from experiments.import_predictions import Request as Import
 from experiments.import_predictions import import_predictions
+from experiments.output import show
 from psi.component import Component, did_you_mean
 from psi.errors import ConfigError, MissingFileError, PsiError
 from psi.store import open_artifact
 
 Verdict = Literal["OK", "OKish", "FAIL", "not run"]
 EXPECTED = CONF / "expected"
-WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,8 +198,7 @@ def main(arguments: Sequence[str]) -> int:
     request = settings_from(arguments, Request, __doc__)
     os.environ.setdefault("PSI_DATA", str(Path(request.data) / "data"))
     checked = list(check(read_expected(Path(request.expected), request.names), request))
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    console.print(to_console(table(checked, whole=False)))
+    show(table(checked, whole=False))
     if request.out is not None:
         Path(request.out).write_text(to_markdown(table(checked, whole=True)), encoding="utf-8")
     counts = {

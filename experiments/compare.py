@@ -9,28 +9,25 @@ by question.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
-from rich.console import Console
 
 from analysis.cells import CellScores, over_seeds
-from analysis.renderers import to_console, to_markdown
-from analysis.tables import Column, Entry, Table
+from analysis.renderers import to_markdown
+from analysis.tables import LEVEL, Column, Entry, Table
 from experiments.arguments import run_program, settings_from
-from experiments.comparisons import LEVEL, mean_scores, method_names
+from experiments.comparisons import mean_scores, method_names
+from experiments.output import show
 from experiments.selection import chosen_cells
 from experiments.tables import cell_scores
 from psi.component import Component, did_you_mean
 from psi.errors import ConfigError, InputError
 from psi.metrics import metric
 from psi.metrics.significance import Paired, compare, holm
-
-WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +118,7 @@ def main(arguments: Sequence[str]) -> None:
     """Compare, and tell."""
     request = settings_from(arguments, Request, __doc__)
     shown = table(compared(request), request.methods)
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    console.print(to_console(shown))
+    show(shown)
     if request.out is not None:
         Path(request.out).write_text(to_markdown(shown), encoding="utf-8")
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from analysis.cells import CellScores, over_seeds
-from analysis.tables import Comparison
+from analysis.tables import LEVEL, Comparison
 from psi.component import did_you_mean
 from psi.errors import ConfigError
 from psi.metrics.significance import compare, holm
 
-LEVEL = 0.05
 BEST = "best"
 Group = Sequence[CellScores]
 

@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import OmegaConf
-from rich.console import Console
 
 from analysis.cells import CellScores
 from analysis.efficiency import Phase, Quality, StageCost, stages_table
-from analysis.renderers import to_console, to_csv, to_markdown
 from experiments.arguments import run_program, settings_from
 from experiments.cell import Cell
 from experiments.complaints import CONF
 from experiments.labels import in_order
+from experiments.output import show, write_table
 from experiments.selection import chosen_cells
 from experiments.settings import Prices
 from experiments.tables import cell_scores
@@ -32,8 +31,6 @@ from psi.component import Component, did_you_mean
 from psi.errors import ConfigError, InputError, StoreError
 from psi.metrics import metric
 from psi.store import Artifact, open_artifact, read_rows, safe_name, writing
-
-WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +56,12 @@ def main(arguments: Sequence[str]) -> None:
     if not costs:
         raise InputError(f"no run below {store} has finished a stage, so there is nothing to count.")
     table = stages_table(costs)
-    (Console() if sys.stdout.isatty() else Console(width=WIDTH)).print(to_console(table))
+    show(table)
     if request.out is not None:
         folder = Path(request.out)
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "stages.md").write_text(to_markdown(table), encoding="utf-8")
-            (folder / "stages.csv").write_text(to_csv(table), encoding="utf-8")
+            write_table(table, folder, "stages")
             _draw(costs, _quality(scores, request.metric), label, folder)
 
 

@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
-from rich.console import Console
 
 from analysis.failures import LABELS, RULES, Case, Rule, classify, counts
-from analysis.renderers import to_console, to_markdown
+from analysis.renderers import to_markdown
 from analysis.sheets import ALLOWED, agreement, read_labels, sample, shares, write_sheet
 from analysis.tables import Column, Entry, Table
 from experiments.arguments import settings_from
 from experiments.cell import Cell
 from experiments.labels import labels
+from experiments.output import show
 from experiments.selection import chosen_cells
 from experiments.stages.benchmark import read_benchmark
 from experiments.stages.rankings import read_rankings
@@ -37,8 +37,6 @@ from psi.component import Component
 from psi.corpus.records import Benchmark
 from psi.errors import InputError, PsiError
 from psi.store import open_artifact, read_rows, safe_name
-
-WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +117,7 @@ def _look_into(request: Request) -> None:
     names = labels(cells)
     looked = [cases_of(store, cell, rule) for cell in cells]
     table = buckets_table([(n.dataset, n.method, cases) for n, (_, cases) in zip(names, looked, strict=True)])
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    console.print(to_console(table))
+    show(table)
     if request.out is None:
         return
     out = Path(request.out)

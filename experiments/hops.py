@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
-from rich.console import Console
 from rich.table import Table
 
 from experiments.complaints import explained
 from experiments.configuration import composed
+from experiments.output import console
 from psi.agent.hop_training import HopTraining, Trained, accuracy, confusion, labelled
 from psi.agent.hops import MOST_HOPS, save_discriminator
 from psi.component import Component, settings_of
@@ -168,10 +168,10 @@ def _show(outcomes: Sequence[Outcome]) -> None:
             "-" if each.confusion is None else _percent(float(each.confusion.sum(axis=1).max() / each.confusion.sum())),
             f"{each.seconds:.2f}", str(each.folder),
         )  # fmt: skip
-    console = Console(width=None if sys.stdout.isatty() else 150)
-    console.print(table)
+    out = console()
+    out.print(table)
     for each in (each for each in outcomes if each.confusion is not None):
-        console.print(f"{each.target}: rows are true hops 1-4, columns predicted\n{each.confusion}")
+        out.print(f"{each.target}: rows are true hops 1-4, columns predicted\n{each.confusion}")
 
 
 def _percent(share: float) -> str:

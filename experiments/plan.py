@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
 from experiments.cell import Cell, read_cells
+from experiments.output import console
 from experiments.settings import Prices, Run
 from experiments.stages.agent import agent_stage
 from experiments.stages.answers import answers_stage
@@ -26,7 +25,6 @@ from psi.metrics import metric
 from psi.retrieval.ranking import QuestionRanker
 from psi.store import Artifact, Stage, Store
 
-WIDTH = 150  # of a table that goes to a file or a pipe
 _NOTE = (
     "Time (h:mm:ss), calls, tokens and money are those of the earlier cell named last, in proportion to passages, questions "
     "and answers; ?: nothing like it has been run in this store. Stages that several cells share are counted in each."
@@ -198,8 +196,7 @@ def show_plans(plans: Sequence[Plan]) -> None:
     total = sum((each.expected for each in plans), Expected())
     table.add_section()
     table.add_row("", "", "", f"{len(plans)} cells", *_shown(total))
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    console.print(table)
+    console().print(table)
 
 
 def _shown(expected: Expected) -> tuple[str, str, str, str]:

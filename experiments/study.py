@@ -23,15 +23,14 @@ import numpy as np
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import Field
-from rich.console import Console
 
-from analysis.renderers import to_console, to_csv, to_markdown
 from analysis.studies.corpus import DescribedTree, StudyCorpus
 from analysis.studies.protocol import Study, StudyResult
 from experiments.arguments import run_program, settings_from
 from experiments.complaints import CONF, explained
 from experiments.compose import component_of
 from experiments.configuration import composed
+from experiments.output import show, write_table
 from experiments.stages.benchmark import benchmark_stage, read_benchmark
 from psi.component import Component, did_you_mean, settings_of
 from psi.corpus.loader import Loader
@@ -45,7 +44,6 @@ from psi.store import Store, safe_name, writing
 from psi.tree import unit_rows
 
 FEWEST = 3  # different passages: fewer make no tree to speak of
-WIDTH = 150  # of a table that goes to a file or a pipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,11 +122,9 @@ def _as_arrays(
 
 
 def _write(result: StudyResult, folder: Path) -> None:
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     for name, table in result.tables.items():
-        (folder / f"{name}.md").write_text(to_markdown(table), encoding="utf-8")
-        (folder / f"{name}.csv").write_text(to_csv(table), encoding="utf-8")
-        console.print(to_console(table))
+        write_table(table, folder, name)
+        show(table)
     sys.stdout.write("".join(f"figure: {path}\n" for path in result.figures if path.suffix == ".png"))
 
 

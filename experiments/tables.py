@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from omegaconf import OmegaConf
-from rich.console import Console
 
 from analysis.cells import CellScores
 from analysis.published import Published, read_published
-from analysis.renderers import to_console, to_csv, to_html, to_latex, to_markdown
+from analysis.renderers import to_csv, to_html, to_latex, to_markdown
 from analysis.statistics import datasets_table, trees_table
 from analysis.tables import Comparison, Table, results_table
 from experiments.arguments import run_program, settings_from
@@ -35,6 +34,7 @@ from experiments.cell import Cell
 from experiments.complaints import CONF
 from experiments.groups import By, by_group
 from experiments.labels import Label, in_order, labels
+from experiments.output import show
 from experiments.selection import chosen_cells
 from experiments.statistics import datasets_of, trees_of
 from psi.component import Component, did_you_mean
@@ -45,7 +45,6 @@ from psi.store import open_artifact, read_rows
 FORMATS: Mapping[str, Callable[[Table], str]] = {
     ".md": to_markdown, ".csv": to_csv, ".tex": to_latex, ".html": to_html,
 }  # fmt: skip
-WIDTH = 150  # of a table that goes to a file or a pipe
 _NOT_COSTS = ("passages", "questions", "answered", "retrieved", "unmapped")  # counts that stand elsewhere
 METRICS = ("recall@1", "recall@2", "recall@5", "recall@10", "em", "f1")
 
@@ -76,7 +75,7 @@ class Request(Component):
 
 def show_cells(cells: Sequence[tuple[Path, Cell]]) -> None:
     """Print the table of cells, each given with the store that holds it."""
-    _print(results_table(cell_scores(cells), METRICS))
+    show(results_table(cell_scores(cells), METRICS))
 
 
 def cell_scores(cells: Sequence[tuple[Path, Cell]]) -> list[CellScores]:
@@ -147,7 +146,7 @@ def main(arguments: Sequence[str]) -> None:
     cells = in_order(chosen_cells(store, request.datasets, request.methods))
     table = _table(request, store, cells)
     if request.out is None:
-        _print(table)
+        show(table)
     else:
         _write(Path(request.out), table)
     if request.figure is not None:
@@ -198,11 +197,6 @@ def _published(request: Request, cells: Sequence[Cell]) -> list[Published]:
     found = [read_published(CONF / "published", name) for name in request.published]
     of_these = [each.of([cell.dataset for cell in cells]) for each in found]
     return [own if own.rows else each for own, each in zip(of_these, found, strict=True)]
-
-
-def _print(table: Table) -> None:
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    console.print(to_console(table))
 
 
 def _write(path: Path, table: Table) -> None:
